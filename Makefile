@@ -1,0 +1,51 @@
+PYTHON ?= python3
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+UV := $(shell command -v uv 2>/dev/null)
+
+.PHONY: demo test check bench docs backends format clean
+
+# The plain package for `demo`; all that developing needs for the rest.
+.venv/bin/python:
+	$(if $(UV),$(UV) venv --quiet --python $(PYTHON) .venv,$(PYTHON) -m venv .venv)
+	$(if $(UV),,.venv/bin/python -m pip install --quiet --upgrade pip)  # --group needs 25.1
+
+.venv/plain: pyproject.toml | .venv/bin/python
+	$(if $(UV),$(UV) pip install --quiet --editable .,.venv/bin/python -m pip install --quiet --editable .)
+	touch $@
+
+.venv/ready: pyproject.toml | .venv/bin/python
+	$(if $(UV),$(UV) pip install --quiet --editable '.[zstd]' --group dev,.venv/bin/python -m pip install --quiet --editable '.[zstd]' --group dev)
+	touch $@ .venv/plain
+
+demo: .venv/plain
+	itemtrace demo
+
+test: .venv/ready
+	coverage erase
+	coverage run -m pytest
+	coverage combine --quiet
+	coverage report
+
+check: .venv/ready
+	ruff check
+	ruff format --check
+	mypy
+	pyright
+	lint-imports
+	python tools/docs.py --check
+
+docs: .venv/ready
+	python tools/docs.py
+
+format: .venv/ready
+	ruff check --fix
+	ruff format
+
+bench: .venv/ready
+	python -m benchmarks
+
+backends:
+	@echo "Real backends are not part of this version yet; nothing to build."
+
+clean:
+	rm -rf .venv .cache dist build
