@@ -17,7 +17,7 @@ def main() -> None:
         lines.write(json.dumps({"event": event, **fields}) + "\n")
         lines.flush()
 
-    from benchmarks.worker.measure import MEASURES
+    from benchmarks.worker.measure import MEASURES  # noqa: PLC0415 - stdout is moved first
 
     emit("result", **MEASURES[job["measure"]](job, emit))
     lines.close()

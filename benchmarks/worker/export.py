@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
-from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan
 
 
 BATCH = 64
@@ -23,6 +26,7 @@ class NoOpExporter(SpanExporter):
         self.count = 0
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Takes the spans and keeps nothing."""
         self.count += len(spans)
         return SpanExportResult.SUCCESS
 
@@ -72,7 +76,9 @@ def share_found(wanted: Iterable[str], found_in: Iterable[str]) -> float:
     missing = {text: spellings(text) for text in wanted}
     total = len(missing)
     for text in dict.fromkeys(found_in):
-        hits = [leaf for leaf, ways in missing.items() if any(way in text for way in ways)]
+        hits = [
+            leaf for leaf, ways in missing.items() if any(way in text for way in ways)
+        ]
         for leaf in hits:
             del missing[leaf]
         if not missing:

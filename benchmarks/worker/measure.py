@@ -7,6 +7,7 @@ import gc
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +58,16 @@ def cpu(job: Job, emit: Emit) -> dict[str, Any]:  # noqa: ARG001 - one signature
             after = time.process_time()
             whole.append(after - before)
             edges = [*stamps, after]
-            turns.append([b - a for a, b in zip(edges, edges[1:], strict=False)])
+            turns.append([b - a for a, b in pairwise(edges)])
         return whole, turns
 
     whole, turns = asyncio.run(main())
     per_turn = [sorted(at)[len(at) // 2] for at in zip(*turns, strict=True)]
-    return {"seconds": sum(whole) / len(whole), "per_turn": per_turn, "spans": exporter.count}
+    return {
+        "seconds": sum(whole) / len(whole),
+        "per_turn": per_turn,
+        "spans": exporter.count,
+    }
 
 
 @measure
@@ -75,7 +80,9 @@ def content(job: Job, emit: Emit) -> dict[str, Any]:  # noqa: ARG001
     spans = exporter.get_finished_spans()
     wanted = [*export.leaves(result.to_input_list())]
     for answer in result.raw_responses:
-        wanted += export.leaves([item.model_dump(exclude_unset=True) for item in answer.output])
+        wanted += export.leaves(
+            [item.model_dump(exclude_unset=True) for item in answer.output]
+        )
         wanted += [answer.response_id or ""]
     found = {
         "bytes": export.otlp_bytes(spans),
@@ -83,7 +90,7 @@ def content(job: Job, emit: Emit) -> dict[str, Any]:  # noqa: ARG001
         "dropped": export.dropped(spans),
     }
     if job["peer"].startswith("itemtrace"):
-        from benchmarks.worker import ours
+        from benchmarks.worker import ours  # noqa: PLC0415 - only where itemtrace is installed
 
         return found | ours.compare(spans, result, wanted)
     return found | {"share": export.share_found(wanted, export.texts(spans))}
@@ -158,7 +165,13 @@ def memory(job: Job, emit: Emit) -> dict[str, Any]:
             await workload.prepare(shape, number)()
             if number % step == 0:
                 gc.collect()
-                points.append({"runs": number, "blocks": sys.getallocatedblocks(), "kb": resident_kb()})
+                points.append(
+                    {
+                        "runs": number,
+                        "blocks": sys.getallocatedblocks(),
+                        "kb": resident_kb(),
+                    }
+                )
                 emit(done=number, of=job["runs"])
         return points
 

@@ -4,6 +4,8 @@ A switch gets the span processor that must see every span and returns nothing; a
 own uploader is taken out, for everybody alike.
 """
 
+# ruff: noqa: PLC0415, D102 - each recorder exists in its own environment only; the SDK's own hooks
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -34,7 +36,9 @@ def switch_on(name: str, processor: SpanProcessor) -> None:
     """Switches a recorder on and the SDK's uploader off."""
     SWITCHES[name](processor)
     processors = get_trace_provider()._multi_processor  # type: ignore[attr-defined]
-    processors.set_processors([p for p in processors._processors if not isinstance(p, BatchTraceProcessor)])
+    processors.set_processors(
+        [p for p in processors._processors if not isinstance(p, BatchTraceProcessor)]
+    )
 
 
 def provider(processor: SpanProcessor) -> TracerProvider:

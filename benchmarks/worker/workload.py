@@ -11,9 +11,8 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agents import (
     Agent,
@@ -25,13 +24,20 @@ from agents import (
     RunResult,
     Usage,
 )
-from agents.models.interface import ModelTracing
-from agents.tool_context import ToolContext
 from agents.tracing import response_span
 from openai.types.responses import Response
 
 
-INSTRUCTIONS = "You look up one record after another and then say in one sentence what you found."
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from agents.models.interface import ModelTracing
+    from agents.tool_context import ToolContext
+
+
+INSTRUCTIONS = (
+    "You look up one record after another and then say in one sentence what you found."
+)
 QUESTION = "Which of the records in the archive speak of the harbour?"
 SCHEMA = {
     "type": "object",
@@ -96,7 +102,10 @@ def response(run: int, turn: int, turns: int, script: str) -> Response:
             "tools": [],
             "usage": {
                 "input_tokens": 120 + 290 * turn,
-                "input_tokens_details": {"cached_tokens": 100 * turn, "cache_write_tokens": 0},
+                "input_tokens_details": {
+                    "cached_tokens": 100 * turn,
+                    "cache_write_tokens": 0,
+                },
                 "output_tokens": 31 + turn % 7,
                 "output_tokens_details": {"reasoning_tokens": 0},
                 "total_tokens": 151 + 290 * turn + turn % 7,
@@ -119,7 +128,7 @@ class StubModel(Model):
     pause: float | None = None
     stamps: list[float] = field(default_factory=list)
 
-    async def get_response(
+    async def get_response(  # noqa: PLR0913, PLR0917 - the interface's
         self,
         system_instructions: str | None,  # noqa: ARG002 - the interface's names
         input: Any,  # noqa: A002
@@ -130,6 +139,7 @@ class StubModel(Model):
         tracing: ModelTracing,
         **_: Any,
     ) -> ModelResponse:
+        """Gives the next answer."""
         self.stamps.append(time.process_time())
         if self.pause is not None:
             await asyncio.sleep(self.pause)
@@ -148,7 +158,8 @@ class StubModel(Model):
         return ModelResponse(output=answer.output, usage=usage, response_id=answer.id)
 
     def stream_response(self, *_: Any, **__: Any) -> AsyncIterator[Any]:
-        raise NotImplementedError("the benchmark runs without streaming")
+        """Not part of the benchmark."""
+        raise NotImplementedError
 
 
 def usage_of(answer: Response) -> Usage:
@@ -184,8 +195,12 @@ class Shape:
 
 def prepare(shape: Shape, number: int = 0) -> Callable[[], Any]:
     """Returns a function that runs a run of this shape; its answers and outputs exist beforehand."""
-    answers = [response(number, turn, shape.turns, shape.script) for turn in range(shape.turns)]
-    outputs = iter([text_of(shape.size, shape.script, turn) for turn in range(shape.turns)])
+    answers = [
+        response(number, turn, shape.turns, shape.script) for turn in range(shape.turns)
+    ]
+    outputs = iter(
+        [text_of(shape.size, shape.script, turn) for turn in range(shape.turns)]
+    )
     model = StubModel(answers, shape.pause)
 
     async def lookup(_context: ToolContext[Any], _arguments: str) -> str:
@@ -197,7 +212,9 @@ def prepare(shape: Shape, number: int = 0) -> Callable[[], Any]:
         params_json_schema=SCHEMA,
         on_invoke_tool=lookup,
     )
-    agent = Agent(name="archivist", instructions=INSTRUCTIONS, model=model, tools=[tool])
+    agent = Agent(
+        name="archivist", instructions=INSTRUCTIONS, model=model, tools=[tool]
+    )
 
     async def run() -> tuple[RunResult, list[float]]:
         result = await Runner.run(
