@@ -29,6 +29,8 @@ JSON = Any
 
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _NON_ASCII = re.compile("[^\x00-\x7e]")
+_PAIR = re.compile("(?<=[\ud800-\udbff])(?=[\udc00-\udfff])")
+"""Between two lone surrogates that JSON would read back as one character (a cut stream has them)."""
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -53,9 +55,10 @@ def dumps(value: object, *, ascii: bool = False) -> str:  # noqa: A002 - json's 
         ascii: Escape everything outside ASCII.
     """
     try:
-        if not _is_plain(value):
-            value = encode(value)
-        text = _encode_plain(value)
+        plain = _is_plain(value)
+        text = _encode_plain(value if plain else encode(value))
+        if plain and not text.isascii() and _PAIR.search(text):
+            text = _encode_plain(encode(value))
     except (TypeError, ValueError, RecursionError):
         text = _encode_plain(encode(value))
     if text.isascii() and "\x7f" not in text:
@@ -119,7 +122,9 @@ def _encode(value: object, depth: int) -> JSON:
     if depth > _MAX_DEPTH:
         return _repr(value)
     kind = type(value)
-    if value is None or kind in (str, int, bool):
+    if kind is str:
+        return _encode_text(value)  # type: ignore[arg-type]
+    if value is None or kind in (int, bool):
         return value
     if isinstance(value, Escaped | Placeholder):
         return dict(value)
@@ -137,8 +142,16 @@ def _encode(value: object, depth: int) -> JSON:
     return _encode_object(value, depth)
 
 
+def _encode_text(value: str) -> JSON:
+    if value.isascii() or not _PAIR.search(value):
+        return value
+    return _tag("join", _PAIR.split(value))
+
+
 def _encode_mapping(value: Mapping[Any, Any], depth: int) -> JSON:
-    if all(type(key) is str for key in value) and TAG not in value:
+    if TAG not in value and all(
+        type(key) is str and (key.isascii() or not _PAIR.search(key)) for key in value
+    ):
         return {key: _encode(child, depth + 1) for key, child in value.items()}
     pairs = [[_encode(k, depth + 1), _encode(v, depth + 1)] for k, v in value.items()]
     return _tag("map", pairs)
@@ -182,7 +195,7 @@ def _tag(name: str, value: JSON, **more: JSON) -> dict[str, JSON]:
 _ENCODERS: list[tuple[type | tuple[type, ...], Callable[[Any, int], JSON]]] = [
     (enum.Enum, lambda v, depth: _encode(v.value, depth)),
     (bool, lambda v, _: bool(v)),
-    (str, lambda v, _: str(v)),
+    (str, lambda v, _: _encode_text(str(v))),
     (int, lambda v, _: int(v)),
     (float, lambda v, depth: _encode(float(v), depth)),
     ((bytes, bytearray, memoryview), lambda v, _: _tag("bytes", base64.b64encode(bytes(v)).decode())),
@@ -197,6 +210,7 @@ _ENCODERS: list[tuple[type | tuple[type, ...], Callable[[Any, int], JSON]]] = [
 
 _DECODERS: dict[str, Callable[[Any], Any]] = {
     "float": float,
+    "join": "".join,
     "bytes": lambda v: base64.b64decode(v, validate=True),
     "datetime": datetime.datetime.fromisoformat,
     "date": datetime.date.fromisoformat,
