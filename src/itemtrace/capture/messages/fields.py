@@ -1,0 +1,33 @@
+"""Reading items, which are mappings on the wire and typed objects in span data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from itemtrace.codec import canonical
+
+
+def field(item: object, name: str) -> Any:
+    """Returns a field of a mapping or object; None when it has none."""
+    if isinstance(item, Mapping):
+        return cast("Mapping[str, Any]", item).get(name)
+    return getattr(item, name, None)
+
+
+def plain(value: object) -> Any:
+    """Returns a value as JSON for the eye: typed objects as their fields, without marks."""
+    if value is None or type(value) in (str, int, float, bool, dict, list):
+        return value
+    return _unmark(canonical.encode(value))
+
+
+def _unmark(value: Any) -> Any:
+    if isinstance(value, dict):
+        marked = cast("dict[str, Any]", value)
+        if canonical.TAG in marked:
+            return _unmark(marked.get("v"))
+        return {key: _unmark(child) for key, child in marked.items()}
+    if isinstance(value, list):
+        return [_unmark(child) for child in cast("list[Any]", value)]
+    return value

@@ -1,0 +1,157 @@
+"""Readable copies within a byte limit, their JSON kept whole.
+
+First long strings are shortened, ever more, then the oldest messages or parts go. What was shortened
+has the extra key `itemtrace.truncated`; a `blob` may have no extra key, so it goes as a whole and its
+message is marked.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+from itemtrace.capture.messages.fields import plain
+from itemtrace.codec import canonical
+
+
+LIMIT: Final = 16_000
+"""Most UTF-8 bytes of one readable copy."""
+
+MARK: Final = "itemtrace.truncated"
+"""The extra key, `true`, on what was shortened."""
+
+ELLIPSIS: Final = "…"
+_SMALLEST: Final = 80  # longer than any id
+
+
+def fit_messages(
+    messages: list[dict[str, Any]], limit: int = LIMIT
+) -> tuple[str, bool]:
+    """Returns messages as JSON of at most `limit` bytes, and whether something was left out."""
+    for room in _rooms(limit):
+        cut = [_shorten_message(message, room) for message in messages]
+        text = canonical.dumps(cut)
+        if _size(text) <= limit:
+            return text, any(a is not b for a, b in zip(cut, messages, strict=True))
+    return _newest(messages, limit), True
+
+
+def fit_parts(parts: list[dict[str, Any]], limit: int = LIMIT) -> tuple[str, bool]:
+    """Returns parts or tool definitions as JSON of at most `limit` bytes, as `fit_messages`."""
+    for room in _rooms(limit):
+        cut = [_shorten_part(part, room) for part in parts]
+        text = canonical.dumps(cut)
+        if _size(text) <= limit:
+            return text, any(a is not b for a, b in zip(cut, parts, strict=True))
+    while parts:
+        parts = parts[: len(parts) // 2]
+        text = canonical.dumps([*(_shorten_part(part, _SMALLEST) for part in parts)])
+        if _size(text) <= limit:
+            return text, True
+    return "[]", True
+
+
+def fit_value(value: object, limit: int = LIMIT) -> tuple[str, bool]:
+    """Returns a tool's result: a string as it is or cut, anything else as JSON."""
+    if isinstance(value, str):
+        return fit_text(value, limit)
+    value = plain(value)
+    for room in _rooms(limit):
+        cut = _shorten(value, room)
+        text = canonical.dumps(cut)
+        if _size(text) <= limit:
+            return text, cut is not value
+    return _wrapped(canonical.dumps(value), limit), True
+
+
+def fit_json(text: str, limit: int = LIMIT) -> tuple[str, bool]:
+    """Returns a JSON text as it is; a longer one inside an object that is marked."""
+    return (text, False) if _size(text) <= limit else (_wrapped(text, limit), True)
+
+
+def fit_text(text: str, limit: int = LIMIT) -> tuple[str, bool]:
+    """Returns a plain text, cut at a character where it is too long."""
+    if _size(text) <= limit:
+        return text, False
+    raw = text[:limit].encode("utf-8", "replace")[: limit - len(ELLIPSIS.encode())]
+    return raw.decode("utf-8", "ignore") + ELLIPSIS, True
+
+
+def _wrapped(text: str, limit: int) -> str:
+    room = limit // 2
+    while True:
+        wrapped = canonical.dumps({MARK: True, "text": text[:room] + ELLIPSIS})
+        if _size(wrapped) <= limit or room == 0:
+            return wrapped
+        room //= 2
+
+
+def _rooms(limit: int) -> tuple[int, ...]:
+    return (limit, limit // 4, limit // 16, _SMALLEST)
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _shorten(value: Any, room: int) -> Any:
+    """Returns the value itself, or a copy in which no string is longer than `room` characters."""
+    if isinstance(value, str):
+        return value if len(value) <= room else value[:room] + ELLIPSIS
+    if isinstance(value, dict):
+        changed = {
+            key: short
+            for key, child in cast("dict[str, Any]", value).items()
+            if (short := _shorten(child, room)) is not child
+        }
+        return {**value, **changed} if changed else cast("Any", value)
+    if isinstance(value, list):
+        entries = cast("list[Any]", value)
+        short = [_shorten(child, room) for child in entries[:room]]
+        if len(short) < len(entries):
+            return [*short, ELLIPSIS]
+        same = all(a is b for a, b in zip(short, entries, strict=True))
+        return entries if same else short
+    return value
+
+
+def _shorten_part(part: dict[str, Any], room: int) -> dict[str, Any]:
+    short = _shorten(part, room)
+    return part if short is part else {**short, MARK: True}
+
+
+def _shorten_message(message: dict[str, Any], room: int) -> dict[str, Any]:
+    parts = message["parts"]
+    whole = [
+        part for part in parts if part["type"] != "blob" or len(part["content"]) <= room
+    ]
+    short = [_shorten_part(part, room) for part in whole]
+    if len(short) < len(parts):
+        return {**message, "parts": short, MARK: True}
+    if all(a is b for a, b in zip(short, parts, strict=True)):
+        return message
+    return {**message, "parts": short}
+
+
+def _newest(messages: list[dict[str, Any]], limit: int) -> str:
+    kept: list[dict[str, Any]] = []
+    room = limit - 2
+    for message in reversed(messages):
+        short = _newest_parts(_shorten_message(message, _SMALLEST), room, last=not kept)
+        if short is None:
+            break
+        room -= _size(canonical.dumps(short)) + 1
+        kept.insert(0, short)
+    if kept:
+        kept[0] = {**kept[0], MARK: True}
+    return canonical.dumps(kept)
+
+
+def _newest_parts(
+    message: dict[str, Any], room: int, *, last: bool
+) -> dict[str, Any] | None:
+    marked: dict[str, Any] = {**message, MARK: True}
+    while _size(canonical.dumps(marked)) > room:
+        if not last or not marked["parts"]:
+            return None
+        marked["parts"] = marked["parts"][len(marked["parts"]) // 2 + 1 :]
+    return marked

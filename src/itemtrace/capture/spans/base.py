@@ -1,0 +1,219 @@
+"""What all span handlers share: their input, their output, and the registry.
+
+A handler is a pure pair of functions for one SDK span type. `on_start` gives what samplers need;
+`on_end` gives the rest. Neither touches OpenTelemetry spans, clocks or the ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from itemtrace import semconv
+from itemtrace.capture.messages import LIMIT
+from itemtrace.capture.spans.errors import error_type, span_error_type
+from itemtrace.codec import canonical
+
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import SpanKind
+
+
+Attributes = dict[str, Any]
+"""Attribute key -> str, int, float, bool or list of str."""
+
+
+@dataclass(slots=True, kw_only=True)
+class CallInfo:
+    """What only the runner seam knows of one span; filled in as the call goes on.
+
+    Attributes:
+        model: The asked model.
+        stream: Whether the call streams.
+        settings: The `ModelSettings` of the call.
+        base_url: The model's endpoint.
+        provider: `gen_ai.provider.name`, where the seam knows better.
+        api: `responses` or `chat_completions`, likewise.
+        system: Instructions to show; with `messages="delta"` only when they are new.
+        tools: Tool definitions to show, likewise.
+        new_input: Input items that no earlier call of the run had.
+        full_input: All input items, for `messages="full"`.
+        output: Output items, for span data that has none.
+        response_id: Likewise.
+        response_model: Likewise.
+        usage: Token usage, a mapping as in span data: of this call, or of an agent span the sum.
+        finish_reason: As in `gen_ai.response.finish_reasons`; on agent spans that of the last call.
+        time_to_first_chunk: Seconds.
+        tool_call_id: Id of the tool call.
+        tool_description: Shown on every call of the tool: leave out what is long.
+        call_id_source: How the id was found, where no hook gave it.
+        executed: False for a call that did not run.
+        guardrail_kind: `input` or `output`.
+        handoff_tool: Name of the tool that the model called for the handoff.
+        error: The exception that ended the span.
+    """
+
+    model: str | None = None
+    stream: bool = False
+    settings: object | None = None
+    base_url: str | None = None
+    provider: str | None = None
+    api: str | None = None
+    system: str | None = None
+    tools: Sequence[Any] | None = None
+    new_input: str | Sequence[Any] | None = None
+    full_input: str | Sequence[Any] | None = None
+    output: Sequence[Any] | None = None
+    response_id: str | None = None
+    response_model: str | None = None
+    usage: Mapping[str, Any] | None = None
+    finish_reason: str | None = None
+    time_to_first_chunk: float | None = None
+    tool_call_id: str | None = None
+    tool_description: str | None = None
+    call_id_source: str | None = None
+    executed: bool | None = None
+    guardrail_kind: str | None = None
+    handoff_tool: str | None = None
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SpanContextInfo:
+    """Where a span stands, and what may be shown of it.
+
+    Attributes:
+        group_id: The trace's group id.
+        agent_name: The nearest agent span above; for a task, the first agent below, once known.
+        workflow: The trace's workflow name, as it was given.
+        content: False withholds arguments, results, messages, error texts and custom data.
+        messages: Readable copies: `delta`, `full` or `off`.
+        compat: Emit the older names beside the newer ones.
+        call: What the runner seam knows; None when only tracing callbacks are there.
+        limit: Most UTF-8 bytes of one readable copy.
+    """
+
+    group_id: str | None = None
+    agent_name: str | None = None
+    workflow: str | None = None
+    content: bool = True
+    messages: str = "delta"
+    compat: bool = False
+    call: CallInfo | None = None
+    limit: int = LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """Span data for work that the SDK opened no span for, known from the runner seam alone."""
+
+    type: str
+    name: str = ""
+
+
+class Start(NamedTuple):
+    """How a span opens."""
+
+    name: str
+    kind: SpanKind
+    attributes: Attributes
+
+
+class End(NamedTuple):
+    """How a span closes; status is ERROR with `error_type`, else UNSET.
+
+    `message` is the status description. `attributes` has `error.type` already.
+    """
+
+    name: str
+    attributes: Attributes
+    error_type: str | None
+    message: str | None
+
+
+class Named(NamedTuple):
+    """The final name and the attributes of a span."""
+
+    name: str
+    attributes: Attributes
+
+
+OnStart = Callable[[Any, SpanContextInfo], Start]
+OnEnd = Callable[[Any, SpanContextInfo], Named]
+
+
+class Handler(NamedTuple):
+    """The two functions for one span type."""
+
+    start: OnStart
+    end: OnEnd
+
+
+HANDLERS: Final[dict[str, Handler]] = {}
+"""SDK span type -> handler."""
+
+
+def register(span_type: str, start: OnStart, end: OnEnd) -> None:
+    """Makes these functions the handler of an SDK span type."""
+    HANDLERS[span_type] = Handler(start, end)
+
+
+def keep_alive(info: SpanContextInfo, agent: str | None = None) -> Attributes:
+    """Returns one legal `gen_ai.*` attribute for a span without operation, if there is one.
+
+    Some backends drop spans without any. The conversation id comes first; an agent's name is read as
+    a fact about that agent. Any other key would make the span look like a model or tool call.
+    """
+    if info.group_id:
+        return {semconv.GEN_AI_CONVERSATION_ID: info.group_id}
+    name = agent or info.agent_name
+    return {semconv.GEN_AI_AGENT_NAME: name} if name else {}
+
+
+def operation(name: str, info: SpanContextInfo) -> Attributes:
+    """Returns what a span of a known operation starts with."""
+    attributes: Attributes = {semconv.GEN_AI_OPERATION_NAME: name}
+    if info.group_id:
+        attributes[semconv.GEN_AI_CONVERSATION_ID] = info.group_id
+    return attributes
+
+
+def put(attributes: Attributes, key: str, value: Any) -> None:
+    """Sets an attribute, unless its value is None or empty."""
+    if value is not None and value not in ("", []):
+        attributes[key] = value
+
+
+def strings(values: object) -> list[str]:
+    """Returns a list of strings of what should be one."""
+    if not isinstance(values, list | tuple):
+        return []
+    return [str(value) for value in cast("list[Any]", values)]
+
+
+def named(head: str, name: object) -> str:
+    """Returns a span name: the head, and the name if there is one."""
+    return f"{head} {name}" if name else head
+
+
+def finish(
+    handler: Handler,
+    data: object,
+    info: SpanContextInfo,
+    error: Mapping[str, Any] | None,
+) -> End:
+    """Returns the end of a span, its error included."""
+    exception = info.call.error if info.call else None
+    name, attributes = handler.end(data, info)
+    if error is None and exception is None:
+        return End(name, attributes, None, None)
+    kind = span_error_type(error) if exception is None else error_type(exception)
+    attributes[semconv.ERROR_TYPE] = kind
+    if not info.content:
+        return End(name, attributes, kind, None)
+    if error is None:
+        return End(name, attributes, kind, str(exception) or None)
+    if error.get("data"):
+        attributes[semconv.ITEMTRACE_SDK_ERROR_DATA] = canonical.dumps(error["data"])
+    return End(name, attributes, kind, error.get("message") or None)
