@@ -1,0 +1,35 @@
+"""What all stores share: the contract, what can be asked, how a source finds its store."""
+
+from itemtrace.stores.base.contract import Capabilities, Store, WritableStore
+from itemtrace.stores.base.index import RunDraft, index_runs, selects_trace
+from itemtrace.stores.base.query import Query, RunSummary, matches
+from itemtrace.stores.base.registry import (
+    local_store,
+    open_store,
+    path_of,
+    redact,
+    register,
+    schemes,
+)
+from itemtrace.stores.base.values import as_int, plain_row
+
+
+__all__ = [
+    "Capabilities",
+    "Query",
+    "RunDraft",
+    "RunSummary",
+    "Store",
+    "WritableStore",
+    "as_int",
+    "index_runs",
+    "local_store",
+    "matches",
+    "open_store",
+    "path_of",
+    "plain_row",
+    "redact",
+    "register",
+    "schemes",
+    "selects_trace",
+]
