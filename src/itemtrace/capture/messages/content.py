@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from itemtrace.capture.messages.fields import field
 
@@ -22,7 +22,8 @@ def content_parts(content: object) -> list[Part]:
     if not isinstance(content, Iterable):
         return []
     parts: list[Part] = []
-    for block in cast("Iterable[Any]", content):
+    blocks: Iterable[Any] = content
+    for block in blocks:
         builder = CONTENT.get(field(block, "type"))
         part = builder(block) if builder else None
         if part:

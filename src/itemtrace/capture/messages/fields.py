@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, cast
 
 from itemtrace.codec import canonical
 
 
-def field(item: object, name: str) -> Any:
+def field(item: Any, name: str) -> Any:
     """Returns a field of a mapping or object; None when it has none."""
-    if isinstance(item, Mapping):
-        return cast("Mapping[str, Any]", item).get(name)
+    kind: Any = type(item)
+    if kind is dict or _is_mapping(kind):
+        return item.get(name)
     return getattr(item, name, None)
+
+
+@lru_cache(maxsize=256)
+def _is_mapping(kind: type) -> bool:
+    return issubclass(kind, Mapping)
 
 
 def plain(value: object) -> Any:
@@ -29,5 +36,6 @@ def _unmark(value: Any) -> Any:
             return _unmark(marked.get("v"))
         return {key: _unmark(child) for key, child in marked.items()}
     if isinstance(value, list):
-        return [_unmark(child) for child in cast("list[Any]", value)]
+        entries: list[Any] = value
+        return [_unmark(child) for child in entries]
     return value

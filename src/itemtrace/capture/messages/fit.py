@@ -98,20 +98,28 @@ def _shorten(value: Any, room: int) -> Any:
     if isinstance(value, str):
         return value if len(value) <= room else value[:room] + ELLIPSIS
     if isinstance(value, dict):
-        changed = {
-            key: short
-            for key, child in cast("dict[str, Any]", value).items()
-            if (short := _shorten(child, room)) is not child
-        }
-        return {**value, **changed} if changed else cast("Any", value)
+        return _shorten_fields(cast("dict[str, Any]", value), room)
     if isinstance(value, list):
-        entries = cast("list[Any]", value)
-        short = [_shorten(child, room) for child in entries[:room]]
-        if len(short) < len(entries):
-            return [*short, ELLIPSIS]
-        same = all(a is b for a, b in zip(short, entries, strict=True))
-        return entries if same else short
+        entries: list[Any] = value
+        return _shorten_list(entries, room)
     return value
+
+
+def _shorten_fields(value: dict[str, Any], room: int) -> dict[str, Any]:
+    changed = {
+        key: short
+        for key, child in value.items()
+        if (short := _shorten(child, room)) is not child
+    }
+    return {**value, **changed} if changed else value
+
+
+def _shorten_list(entries: list[Any], room: int) -> list[Any]:
+    short = [_shorten(child, room) for child in entries[:room]]
+    if len(short) < len(entries):
+        return [*short, ELLIPSIS]
+    same = all(a is b for a, b in zip(short, entries, strict=True))
+    return entries if same else short
 
 
 def _shorten_part(part: dict[str, Any], room: int) -> dict[str, Any]:

@@ -6,12 +6,12 @@ them. The ledger has every item whole.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, Final
 
 from itemtrace.capture.messages.content import Part, content_parts
 from itemtrace.capture.messages.fields import field, plain
-from itemtrace.codec import canonical
 
 
 ItemBuilder = Callable[[Any], list[Part]]
@@ -73,7 +73,7 @@ def parsed(arguments: Any) -> Any:
     if not arguments or len(arguments) > PARSE_BYTES:
         return arguments
     try:
-        return canonical.json.loads(arguments)
+        return json.loads(arguments)
     except (ValueError, RecursionError):
         return arguments
 
@@ -99,7 +99,7 @@ def tool_response(call_id: Any, response: Any) -> Part:
 def _is_hosted(item: object) -> bool:
     if field(item, "execution") == "server":
         return True
-    return field(field(item, "environment"), "type") == "container_reference"
+    return bool(field(field(item, "environment"), "type") == "container_reference")
 
 
 def _payload(kind: str, item: object, *names: str) -> dict[str, Any]:

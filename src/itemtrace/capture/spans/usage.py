@@ -6,7 +6,7 @@ below. Sums stand under `itemtrace.usage.*`. Zero is left out, since the SDK wri
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from itemtrace import semconv
 from itemtrace.capture.messages import field
@@ -65,10 +65,12 @@ def put_usage(attributes: Attributes, usage: Any, *, compat: bool) -> None:
     wrote = field(usage, "output_tokens_details")
     _put(attributes, read, _INPUT)
     _put(attributes, wrote, _OUTPUT)
-    _put(attributes, read, _MODALITIES["input_tokens"])
-    _put(attributes, wrote, _MODALITIES["output_tokens"])
-    cached = field(read, "cached_tokens_details")
-    _put(attributes, cached, _MODALITIES["cache_read.input_tokens"])
+    if _splits(read, len(_INPUT)):
+        _put(attributes, read, _MODALITIES["input_tokens"])
+        cached = field(read, "cached_tokens_details")
+        _put(attributes, cached, _MODALITIES["cache_read.input_tokens"])
+    if _splits(wrote, len(_OUTPUT)):
+        _put(attributes, wrote, _MODALITIES["output_tokens"])
     written = attributes.get(semconv.GEN_AI_USAGE_CACHE_WRITE_INPUT_TOKENS)
     if compat and written:
         attributes[semconv.GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS] = written
@@ -81,6 +83,13 @@ _MODALITIES: Final = {
     )
     for count in ("input_tokens", "output_tokens", "cache_read.input_tokens")
 }
+
+
+def _splits(details: Any, usual: int) -> bool:
+    """Whether there can be more counts than the usual ones; saves the look for each."""
+    return details is not None and not (
+        isinstance(details, dict) and len(cast("dict[str, Any]", details)) <= usual
+    )
 
 
 def _put(
