@@ -1,0 +1,431 @@
+"""One run while it is being recorded: its records in order, written as it goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Final
+
+from itemtrace.capture.inputs import InputTable
+from itemtrace.capture.items import (
+    MADE_BY_SDK,
+    Recorded,
+    class_name,
+    dump,
+    handoff_names,
+    usage,
+    usual_type,
+)
+from itemtrace.capture.privacy import Privacy
+from itemtrace.codec import canonical
+from itemtrace.codec.canonical import TAG, Escaped
+from itemtrace.codec.items import as_input_item
+from itemtrace.codec.record import Record, make
+
+
+LIFT_BYTES: Final = 8_192
+"""A body longer than this has its long strings written apart, once per trace."""
+
+LONG_STRING: Final = 4_096
+SHARED_STRING: Final = 100
+"""Instructions, settings and tool schemas from this length on are written once per trace."""
+
+Emit = Callable[[str, list[Record]], None]
+"""Writes records on a short span of their own, named by the first argument."""
+
+
+@dataclass
+class TraceShared:
+    """What the runs of one trace share.
+
+    Attributes:
+        sdk_id: The SDK's trace id.
+        name: Workflow name.
+        group: The conversation, or None.
+        metadata: The trace's metadata, or None.
+        blobs: Digests of the texts that were written in this trace.
+        roots: Ids of the root runs in order of their start.
+        waiting: Call id of a pending approval -> the run that waits.
+    """
+
+    sdk_id: str
+    name: str
+    group: str | None
+    metadata: dict[str, Any] | None
+    blobs: set[str] = field(default_factory=set)
+    roots: list[str] = field(default_factory=list)
+    waiting: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Call:
+    """A model call between its start and its end."""
+
+    n: int
+    agent: Any
+    start: int
+    body: dict[str, Any]
+    new_input: list[Any]
+    full_input: list[Any]
+    system: str | None
+    attempts: list[dict[str, Any]] = field(default_factory=list)
+    error: dict[str, Any] | None = None
+
+
+class Frame:
+    """Records one run.
+
+    The frame knows nothing of OpenTelemetry: it gives records, in order, and the caller puts them
+    on spans. Every method is called from inside the guard.
+
+    Attributes:
+        id: 16 hex digits, the id of the span that holds the first record.
+        failures: How often itemtrace could not record something; the seal says it.
+    """
+
+    def __init__(self, run_id: str, shared: TraceShared, privacy: Privacy, *, ascii: bool) -> None:  # noqa: A002
+        self.id = run_id
+        self.shared = shared
+        self.privacy = privacy
+        self.started = time.time_ns()
+        self.failures = 0
+        self.children: list[str] = []
+        self.given_input: Any = None
+        self.recorded: list[Recorded] = []
+        self.unseen: list[Recorded] = []
+        self.call: Call | None = None
+        self.responses: dict[int, tuple[int, Any]] = {}
+        self.usages: list[list[Any]] = []
+        self.calls = 0
+        self.sources: dict[int, list[Recorded]] = {}
+        self.outputs: dict[str, list[Recorded]] = {}
+        self._ascii = ascii
+        self._seq = 0
+        self._hash = sha256()
+        self._table = InputTable()
+        self._agents: dict[int, tuple[Any, frozenset[str], Any, Any]] = {}
+
+    # --- records ------------------------------------------------------------
+
+    def make(self, kind: str, body: dict[str, Any]) -> list[Record]:
+        """Returns the record of a body, and before it the records of long texts in it."""
+        records: list[Record] = []
+        text = canonical.dumps(body, ascii=self._ascii)
+        if len(text) > LIFT_BYTES and kind != "blob":
+            text = canonical.dumps(self._lift(body, records), ascii=self._ascii)
+        records.append(self._next(kind, text))
+        return records
+
+    def _next(self, kind: str, text: str) -> Record:
+        record = make(kind, self.id, self._seq, text)
+        self._seq += 1
+        self._hash.update(record.digest)
+        return record
+
+    def _lift(self, value: Any, records: list[Record]) -> Any:
+        if isinstance(value, str):
+            return self._blob(value, records) if len(value) >= LONG_STRING else value
+        if type(value) is dict:
+            return {key: self._lift(child, records) for key, child in value.items()}
+        if type(value) is list:
+            return [self._lift(child, records) for child in value]
+        return value
+
+    def _blob(self, text: str, records: list[Record]) -> Escaped:
+        digest = canonical.b64(canonical.digest(text))
+        if digest not in self.shared.blobs:
+            self.shared.blobs.add(digest)
+            body = canonical.dumps({"d": digest, "v": text}, ascii=self._ascii)
+            records.append(self._next("blob", body))
+        return Escaped({TAG: "blob", "d": digest})
+
+    def shared_text(self, text: str, records: list[Record]) -> Any:
+        """Returns a text, or a reference to it where it is long enough to be written apart."""
+        return self._blob(text, records) if len(text) >= SHARED_STRING else text
+
+    def since(self) -> int:
+        """Returns microseconds since the run started."""
+        return (time.time_ns() - self.started) // 1000
+
+    # --- the run ------------------------------------------------------------
+
+    def begin(self, body: dict[str, Any]) -> list[Record]:
+        """Returns the run's first records."""
+        self.given_input = body.get("input")
+        body = {key: value for key, value in body.items() if value is not None}
+        if "input" in body:
+            body["input"] = self._given(body["input"])
+        return self.make("begin", body)
+
+    def _given(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.privacy.text(value)
+        if isinstance(value, list):
+            return [self.privacy.item(item)[0] for item in value]
+        return self.privacy.value(value)
+
+    def seal(self) -> list[Record]:
+        """Returns the closing record; nothing may be recorded after it."""
+        body: dict[str, Any] = {"records": self._seq, "digest": canonical.b64(self._hash.digest())}
+        if self.failures:
+            body["failures"] = self.failures
+        return self.make("seal", body)
+
+    # --- model calls --------------------------------------------------------
+
+    def call_started(self, agent: Any, system: str | None, items: Any, emit: Emit) -> Call:
+        """Opens a model call: what the model is about to see."""
+        given = items if isinstance(items, list) else [items]
+        body: dict[str, Any] = {"n": self.calls, "agent": _name(agent)}
+        provisional: list[Record] = []
+        fresh: list[Any] = []
+
+        def entry(item: Any) -> Any:
+            fresh.append(item)
+            return self._entry(item, provisional)
+
+        new, ranges = self._table.add(given, entry)
+        if provisional:
+            emit("tool_call_output_item", provisional)
+        body["input"] = {"new": new, "list": ranges}
+        self.call = Call(
+            n=self.calls,
+            agent=agent,
+            start=self.since(),
+            body=body,
+            new_input=fresh,
+            full_input=given,
+            system=system,
+        )
+        self.calls += 1
+        return self.call
+
+    def call_ended(self, call: Call, response: Any, more: dict[str, Any]) -> tuple[list[list[Record]], list[Record]]:
+        """Closes a model call.
+
+        Args:
+            call: The open call.
+            response: The SDK's `ModelResponse`, or None where there is none.
+            more: Further keys of the body (`model`, `api`, `error`, ...).
+
+        Returns:
+            The records of each output item, and those of the call itself.
+        """
+        if self.call is call:
+            self.call = None
+        items: list[list[Record]] = []
+        before: list[Record] = []
+        body = dict(call.body)
+        body["start"] = call.start
+        body["end"] = self.since()
+        if call.system is not None:
+            body["system"] = self._system(call.system, before)
+        self._describe(call.agent, body, before)
+        body.update({key: value for key, value in more.items() if value is not None})
+        if call.attempts:
+            body["attempts"] = call.attempts
+        if response is not None:
+            body["response"], items = self._response(response, call)
+            if more.get("previous") is not None:
+                body["response"]["previous"] = body.pop("previous")
+        return items, [*before, *self.make("call", body)]
+
+    def _system(self, text: str, records: list[Record]) -> Any:
+        if not self.privacy.content:
+            return self.privacy.value(text)
+        return self.shared_text(text, records)
+
+    def _response(self, response: Any, call: Call) -> tuple[dict[str, Any], list[list[Record]]]:
+        names = self.known_agent(call.agent)[1]
+        name = _name(call.agent)
+        items = []
+        output = []
+        for raw in response.output:
+            recorded, records = self.item(raw, usual_type(raw, names), name, call=call.n)
+            self.unseen.append(recorded)
+            items.append(records)
+            output.append(recorded.seq)
+        counted = usage(getattr(response, "usage", None))
+        if counted:
+            self.usages.append(counted)
+        body = {
+            "id": response.response_id,
+            "request_id": getattr(response, "request_id", None),
+            "usage": counted,
+            "raw_usage": getattr(response, "raw_usage", None),
+            "output": output,
+        }
+        self.responses[id(response)] = (call.n, response)
+        return {key: value for key, value in body.items() if value is not None}, items
+
+    def recall(self, response: Any, agent: str | None) -> tuple[int, list[Record]]:
+        """Records a response that this run did not make: one from the state it resumed from."""
+        output = []
+        records: list[Record] = []
+        for raw in response.output:
+            known = self.find(raw)
+            if known is None:
+                known, more = self.item(raw, usual_type(raw, frozenset()), agent)
+                records += more
+            output.append(known.seq)
+        call = self.calls
+        self.calls += 1
+        body = {
+            "id": response.response_id,
+            "request_id": getattr(response, "request_id", None),
+            "usage": usage(response.usage),
+            "raw_usage": getattr(response, "raw_usage", None),
+            "output": output,
+        }
+        self.responses[id(response)] = (call, response)
+        clean = {key: value for key, value in body.items() if value is not None}
+        return call, [*records, *self.make("call", {"n": call, "recalled": True, "response": clean})]
+
+    # --- items --------------------------------------------------------------
+
+    def item(  # noqa: PLR0913 - one keyword for each key of the body
+        self,
+        raw: Any,
+        type: str | None,  # noqa: A002 - the format's word
+        agent: str | None,
+        *,
+        call: int | None = None,
+        extra: dict[str, Any] | None = None,
+        tool: dict[str, Any] | None = None,
+        output: Any = None,
+    ) -> tuple[Recorded, list[Record]]:
+        """Records one item."""
+        mapping = dump(raw)
+        public, redacted = self.privacy.item(mapping)
+        body = {
+            "type": type,
+            "agent": agent,
+            "raw": public,
+            "class": class_name(raw) if type is not None else None,
+            "at": self.since(),
+            "call": call,
+            "extra": self._extra(extra),
+            "tool": tool,
+            "redacted": redacted or None,
+        }
+        records = self.make("item", {key: value for key, value in body.items() if value is not None})
+        sent = mapping
+        if isinstance(mapping, dict):
+            sent = as_input_item(mapping, local_output=isinstance(raw, dict) and type == "tool_call_output_item")
+        recorded = Recorded(
+            seq=records[-1].seq,
+            raw=mapping,
+            source=raw,
+            type=type,
+            agent=agent,
+            sent=sent,
+            extra=extra or {},
+            output=output,
+        )
+        self.recorded.append(recorded)
+        self.sources.setdefault(id(raw), []).append(recorded)
+        if isinstance(mapping, dict) and mapping.get("type") in MADE_BY_SDK:
+            key = mapping.get("call_id") or mapping.get("approval_request_id")
+            self.outputs.setdefault(str(key), []).append(recorded)
+        return recorded, records
+
+    def _extra(self, extra: dict[str, Any] | None) -> dict[str, Any] | None:
+        if not extra:
+            return None
+        if self.privacy.content:
+            return extra
+        return {
+            key: self.privacy.value(value) if key in ("output", "custom_data") else value
+            for key, value in extra.items()
+        }
+
+    def find(self, raw: Any) -> Recorded | None:
+        """Returns the record of an SDK object, by identity."""
+        found = self.sources.get(id(raw))
+        return next((entry for entry in found or () if entry.source is raw), None)
+
+    def _entry(self, item: Any, provisional: list[Record]) -> Any:
+        """Returns the entry of an item that no earlier call saw."""
+        for place, recorded in enumerate(self.unseen):
+            if recorded.sent == item:
+                del self.unseen[place]
+                return _ref(recorded.seq)
+        if not isinstance(item, dict):
+            return self.privacy.item(dump(item))[0]
+        for place, recorded in enumerate(self.unseen):
+            if isinstance(recorded.sent, dict) and _is_part(item, recorded.sent):
+                del self.unseen[place]
+                return _ref(recorded.seq, [key for key in recorded.sent if key not in item])
+        if self.calls and item.get("type") in MADE_BY_SDK:
+            recorded, records = self.item(item, None, None)
+            provisional += records
+            return _ref(recorded.seq)
+        return self.privacy.item(item)[0]
+
+    # --- agents -------------------------------------------------------------
+
+    def known_agent(self, agent: Any) -> tuple[Any, frozenset[str], Any, Any]:
+        """Returns the agent, its handoff tools, settings and tool schemas; read once per run."""
+        known = self._agents.get(id(agent))
+        if known is None:
+            if agent is None or isinstance(agent, str):
+                known = (agent, frozenset(), None, None)
+            else:
+                known = (agent, handoff_names(agent), _settings(agent), _tools(agent))
+            self._agents[id(agent)] = known
+        return known
+
+    def _describe(self, agent: Any, body: dict[str, Any], records: list[Record]) -> None:
+        _, _, settings, tools = self.known_agent(agent)
+        if settings:
+            body["settings"] = self.shared_text(settings, records)
+        if tools and self.privacy.content:
+            body["tools"] = self.shared_text(tools, records)
+
+
+def _name(agent: Any) -> str | None:
+    return agent if isinstance(agent, str) else getattr(agent, "name", None)
+
+
+def _ref(seq: int, drop: Iterable[str] = ()) -> Escaped:
+    reference = Escaped({TAG: "ref", "s": seq})
+    if drop:
+        reference["drop"] = list(drop)
+    return reference
+
+
+def _is_part(item: dict[str, Any], whole: dict[str, Any]) -> bool:
+    """Whether an entry is a recorded item with some keys left out, in the same order."""
+    if len(item) >= len(whole) or item.get("type") != whole.get("type"):
+        return False
+    kept = [key for key in whole if key in item]
+    return kept == list(item) and all(whole[key] == value for key, value in item.items())
+
+
+def _settings(agent: Any) -> str | None:
+    """Returns an agent's model settings that are set, as JSON text."""
+    fields = getattr(getattr(agent, "model_settings", None), "__dict__", None) or {}
+    found = {
+        key: value
+        for key, value in fields.items()
+        if value is not None and key not in ("extra_headers", "retry")  # may hold credentials, code
+    }
+    return canonical.dumps(found) if found else None
+
+
+def _tools(agent: Any) -> str | None:
+    """Returns the schemas of an agent's own function tools, as JSON text."""
+    found = [
+        {
+            "type": "function",
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.params_json_schema,
+        }
+        if hasattr(tool, "params_json_schema")
+        else {"type": getattr(tool, "name", type(tool).__name__)}
+        for tool in getattr(agent, "tools", ())
+    ]
+    return canonical.dumps(found) if found else None
