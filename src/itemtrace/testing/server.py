@@ -79,7 +79,8 @@ class Handler(BaseHTTPRequestHandler):
         """Answers a request."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         reply = self.server.answer(self.path, body)
-        self.server.stopping.wait(reply.step.delay)
+        if self.server.stopping.wait(reply.step.delay):
+            return
         with suppress(ConnectionError):  # a cancelled run hangs up
             if reply.events is None:
                 self._send(reply, "application/json", [canonical.dumps(reply.body)])
@@ -93,8 +94,7 @@ class Handler(BaseHTTPRequestHandler):
             if held is not None:
                 yield held
             held = event
-        self.server.stopping.wait(reply.step.pause)
-        if held is not None:
+        if held is not None and not self.server.stopping.wait(reply.step.pause):
             yield held
 
     def _send(self, reply: Reply, content_type: str, texts: Iterable[str]) -> None:
