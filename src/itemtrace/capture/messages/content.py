@@ -22,7 +22,7 @@ def content_parts(content: object) -> list[Part]:
     if not isinstance(content, Iterable):
         return []
     parts: list[Part] = []
-    blocks: Iterable[Any] = content
+    blocks: Iterable[Any] = content  # pyright: ignore[reportUnknownVariableType] - JSON
     for block in blocks:
         builder = CONTENT.get(field(block, "type"))
         part = builder(block) if builder else None

@@ -11,7 +11,7 @@ from itemtrace.codec import canonical
 
 def field(item: Any, name: str) -> Any:
     """Returns a field of a mapping or object; None when it has none."""
-    kind: Any = type(item)
+    kind: Any = type(item)  # pyright: ignore[reportUnknownVariableType] - any item
     if kind is dict or _is_mapping(kind):
         return item.get(name)
     return getattr(item, name, None)
@@ -36,6 +36,6 @@ def _unmark(value: Any) -> Any:
             return _unmark(marked.get("v"))
         return {key: _unmark(child) for key, child in marked.items()}
     if isinstance(value, list):
-        entries: list[Any] = value
+        entries: list[Any] = value  # pyright: ignore[reportUnknownVariableType] - JSON
         return [_unmark(child) for child in entries]
     return value

@@ -100,7 +100,7 @@ def _shorten(value: Any, room: int) -> Any:
     if isinstance(value, dict):
         return _shorten_fields(cast("dict[str, Any]", value), room)
     if isinstance(value, list):
-        entries: list[Any] = value
+        entries: list[Any] = value  # pyright: ignore[reportUnknownVariableType] - JSON
         return _shorten_list(entries, room)
     return value
 

@@ -36,6 +36,9 @@ CLIENT_CALLS: Final = frozenset(
 """Types of items that may ask the client to run a tool."""
 
 
+_MAYBE_HOSTED: Final = frozenset({"shell_call", "tool_search_call"})
+
+
 def register(*types: str) -> Callable[[ItemBuilder], ItemBuilder]:
     """Returns a decorator that makes a function the builder for these item types."""
 
@@ -63,7 +66,8 @@ def item_type(item: object) -> str:
 
 def is_client_call(item: object) -> bool:
     """Whether an item asks the client to run a tool: not one that the provider has run."""
-    return item_type(item) in CLIENT_CALLS and not _is_hosted(item)
+    kind = item_type(item)
+    return kind in CLIENT_CALLS and not (kind in _MAYBE_HOSTED and _is_hosted(item))
 
 
 def parsed(arguments: Any) -> Any:

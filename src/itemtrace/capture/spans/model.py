@@ -52,6 +52,8 @@ def end(data: Any, info: SpanContextInfo) -> Named:
     attributes: Attributes = {}
     request.put_settings(attributes, data, call, reply)
     result.put_reply(attributes, reply, info)
+    if result.is_compacted(data, call, reply):
+        attributes[semconv.GEN_AI_CONVERSATION_COMPACTED] = True
     if _endpoint(data, call, model).provider == "openai":
         request.put_tiers(attributes, call, reply)
     put_usage(attributes, field(data, "usage") or call.usage, compat=info.compat)

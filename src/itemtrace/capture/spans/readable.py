@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from itemtrace import semconv
 from itemtrace.capture import messages
-from itemtrace.capture.messages import field, item_type
+from itemtrace.capture.messages import field
 
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def put_messages(
 ) -> None:
     """Sets the four content attributes; a copy that was shortened is named."""
     copies = [
-        (semconv.GEN_AI_INPUT_MESSAGES, _input(attributes, data, info, call)),
+        (semconv.GEN_AI_INPUT_MESSAGES, _input(data, info, call)),
         (semconv.GEN_AI_OUTPUT_MESSAGES, _output(info, reply)),
         (semconv.GEN_AI_SYSTEM_INSTRUCTIONS, _system(data, info, call, reply)),
         (semconv.GEN_AI_TOOL_DEFINITIONS, _tools(data, info, call, reply)),
@@ -49,16 +49,12 @@ def put_copies(
 _NONE: tuple[None, bool] = (None, False)
 
 
-def _input(
-    attributes: Attributes, data: Any, info: SpanContextInfo, call: CallInfo
-) -> tuple[str | None, bool]:
+def _input(data: Any, info: SpanContextInfo, call: CallInfo) -> tuple[str | None, bool]:
     full = info.messages == "full"
     items = call.full_input if full else call.new_input
     if items is None:
         items = field(data, "input") or ()
         items = items if full else messages.new_items(items)
-    if any(item_type(item) == "compaction" for item in items):
-        attributes[semconv.GEN_AI_CONVERSATION_COMPACTED] = True
     return messages.input_json(items, info.limit)
 
 

@@ -6,6 +6,7 @@ was streamed; a third-party model may leave both out, and then the runner seam k
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from itemtrace import semconv
@@ -85,8 +86,6 @@ def put_reply(attributes: Attributes, reply: Reply, info: SpanContextInfo) -> No
     put(attributes, semconv.GEN_AI_RESPONSE_MODEL, reply.model)
     if reply.finish:
         attributes[semconv.GEN_AI_RESPONSE_FINISH_REASONS] = [reply.finish]
-    if any(item_type(item) == "compaction" for item in reply.items):
-        attributes[semconv.GEN_AI_CONVERSATION_COMPACTED] = True
     response = reply.response
     if response is None:
         return
@@ -98,6 +97,19 @@ def put_reply(attributes: Attributes, reply: Reply, info: SpanContextInfo) -> No
     prompt = field(response, "prompt")
     if prompt is not None:
         _put_prompt(attributes, prompt, info)
+
+
+def is_compacted(data: Any, call: CallInfo, reply: Reply) -> bool:
+    """Whether a compaction item is in what came, in what is new, or leads the input.
+
+    A compacted history starts with that item, so the rest of a long input need not be read.
+    """
+    sent = field(data, "input")
+    lead = sent[:1] if isinstance(sent, list) else ()
+    new = () if isinstance(call.new_input, str) else call.new_input or ()
+    return any(
+        item_type(item) == "compaction" for item in chain(reply.items, new, lead)
+    )
 
 
 def _put_prompt(attributes: Attributes, prompt: Any, info: SpanContextInfo) -> None:
