@@ -69,7 +69,11 @@ def show(kept: Kept, console: Console) -> None:
 def _grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Grid:
     grid = Grid(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     for number, column in enumerate(columns):
-        grid.add_column(column, justify="right" if number and rows else "left")
+        grid.add_column(
+            column,
+            justify="right" if number and rows else "left",
+            no_wrap=not number and bool(rows),
+        )
     for row in rows:
         grid.add_row(*(Text(cell) for cell in row))
     return grid
@@ -87,7 +91,9 @@ def _lines(kept: Kept) -> Iterator[str]:
     yield ""
     yield f"- machine: {os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
     yield f"- common ground: {', '.join(BASE)}"
-    yield f"- peers: {', '.join(word for name in OTHERS for word in PEERS[name].requirements)}"
+    for name, peer in PEERS.items():
+        what = ", ".join(peer.requirements) if name in OTHERS else peer.label
+        yield f"- `{name}`: {what}"
     for name, section in kept.items():
         yield f"- {name}: measured on {section['date']}{' in quick mode' if section['quick'] else ''}"
     yield from _grid_lines(

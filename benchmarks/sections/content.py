@@ -19,6 +19,18 @@ SCRIPTS = ("ascii", "japanese")
 KEPT = 0.9
 """A peer counts as one that keeps tool results if this share of the run is in its export."""
 
+NOTES = (
+    f"Columns after the bytes are of {TURNS} turns.",
+    (
+        "Content found: the share of distinct strings of `to_input_list()` and `raw_responses` that "
+        "occur anywhere in the export. It is an upper bound: it asks neither for order nor for structure."
+    ),
+    (
+        "Rebuilt: `to_input_list()` and `raw_responses` made again from the spans alone and equal to the "
+        "run's own, byte for byte in canonical JSON. No peer has a reader to try it with."
+    ),
+)
+
 
 class Content:
     """Uncompressed OTLP; hardly varies, so it is measured once."""
@@ -48,7 +60,7 @@ class Content:
 
     def tables(self, rows: Sequence[Row]) -> list[Table]:
         """One table per script."""
-        found = []
+        found: list[Table] = []
         for script in SCRIPTS:
             mine = good(rows, script=script)
             counts = sorted({row["turns"] for row in mine})
@@ -57,26 +69,23 @@ class Content:
             ]
             if lines:
                 columns = [
-                    "recorder", *(f"kB, {count} turns" for count in counts), f"spans, {TURNS}",
-                    f"dropped attributes, {TURNS}", f"content found, {TURNS}", "rebuilt", "x ledger's JSON",
+                    "recorder", *(f"kB, {count} turns" for count in counts), "spans",
+                    "dropped attributes", "content found", "rebuilt", "x ledger's JSON",
                 ]  # fmt: skip
                 found.append(
                     Table(
                         f"Bytes of OTLP, tool outputs of 1 kB, {script}",
                         columns,
                         lines,
-                        self._notes(rows),
+                        () if found else self._notes(rows),
                     )
                 )
         return found
 
     def _notes(self, rows: Sequence[Row]) -> list[str]:
         return [
-            "Content found: the share of distinct strings of `to_input_list()` and `raw_responses` that occur anywhere "
-            "in the export. It is an upper bound: it asks neither for order nor for structure.",
-            "Rebuilt: `to_input_list()` and `raw_responses` made again from the spans alone and equal to the run's own, "
-            "byte for byte in canonical JSON. No peer has a reader to try it with.",
-            *(f"{peer.label}: {peer.note}." for peer in PEERS.values() if peer.note),
+            *NOTES,
+            *(f"{peer.name}: {peer.note}." for peer in PEERS.values() if peer.note),
             *failures(rows),
         ]
 
@@ -130,12 +139,11 @@ def _line(rows: Sequence[Row], peer: str, counts: Sequence[int]) -> list[str]:
     ]
     row = by_turns.get(TURNS)
     if row is None:
-        return [PEERS[peer].label, *cells, "-", "-", "-", "-", "-"]
-    times = (
-        f"{row['bytes'] / row['ledger_bytes']:.2f}" if "ledger_bytes" in row else "-"
-    )
+        return [peer, *cells, "-", "-", "-", "-", "-"]
+    ledgers = [mine["ledger_bytes"] for mine in good(rows, peer=OURS[0], turns=TURNS)]
+    times = f"{row['bytes'] / ledgers[0]:.2f}" if ledgers else "-"
     return [
-        PEERS[peer].label, *cells, f"{row['spans']:,}", f"{row['dropped']:,}",
+        peer, *cells, f"{row['spans']:,}", f"{row['dropped']:,}",
         f"{row['share']:.0%}", _rebuilt(row), times,
     ]  # fmt: skip
 

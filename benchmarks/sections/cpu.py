@@ -47,7 +47,7 @@ class Cpu:
         counts = sorted({row["turns"] for row in rows})
         columns = ["recorder"]
         for count in counts:
-            columns += [f"added ms a turn, {count} turns", "x off"]
+            columns += [f"ms a turn, {count} turns", "x off"]
         lines = [
             self._line(rows, peer, counts)
             for peer in PEERS
@@ -66,7 +66,7 @@ class Cpu:
         return tables + self._marginal(rows)
 
     def _line(self, rows: Sequence[Row], peer: str, counts: Sequence[int]) -> list[str]:
-        cells = [PEERS[peer].label]
+        cells = [peer]
         for count in counts:
             whole, base = (each(rows, _ms, peer=p, turns=count) for p in (peer, OFF))
             if not whole or not base:
@@ -79,10 +79,8 @@ class Cpu:
         return cells
 
     def _marginal(self, rows: Sequence[Row]) -> list[Table]:
-        lines = []
-        for peer in OURS:
-            if found := at_the_end(rows, peer):
-                lines.append([PEERS[peer].label, found.show()])
+        ends = {peer: at_the_end(rows, peer) for peer in OURS}
+        lines = [[peer, end.show()] for peer, end in ends.items() if end]
         title = f"CPU added to one turn at the end of a run of {LONG} turns"
         notes = [
             f"The median turn of the last {WINDOW}, minus the same of tracing off in the same round."

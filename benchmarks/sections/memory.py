@@ -37,7 +37,7 @@ class Memory:
             first, last = row["points"][0], row["points"][-1]
             lines.append(
                 [
-                    PEERS[row["peer"]].label,
+                    row["peer"],
                     f"{first['runs']:,} to {last['runs']:,}",
                     f"{growth(row):+.3f}",
                     f"{first['kb'] / 1024:.1f} to {last['kb'] / 1024:.1f}",

@@ -30,6 +30,12 @@ CASES = (
     Case("one tool output of 1 MB", 2, 1_000_000, 15.0),
 )
 
+NOTE = (
+    "The worst tick of a run, median of ten runs a process, garbage collector held off; then median "
+    "(least..most) over processes. CPU is the loop's thread between two ticks, minus tracing off in "
+    "the same round."
+)
+
 
 class Stall:
     """A 1 ms ticker beside the run: how late it came at worst."""
@@ -58,10 +64,9 @@ class Stall:
         for peer in PEERS:
             if each(rows, _wall, peer=peer):
                 cells = [cell for case in CASES for cell in _cells(rows, peer, case)]
-                lines.append([PEERS[peer].label, *cells])
+                lines.append([peer, *cells])
         notes = [
-            "The worst tick of a run, median of ten runs a process, garbage collector held off; then median "
-            "(least..most) over processes. CPU is the loop's thread between two ticks, minus tracing off in the same round.",
+            NOTE,
             *failures(rows),
         ]
         return (

@@ -76,7 +76,14 @@ def content(job: Job, emit: Emit) -> dict[str, Any]:  # noqa: ARG001
     exporter = InMemorySpanExporter()
     switches.switch_on(job["peer"], SimpleSpanProcessor(exporter))
     shape = Shape(turns=job["turns"], script=job["script"])
-    result, _ = asyncio.run(workload.prepare(shape)())
+    held: list[Any] = []
+
+    async def main() -> None:
+        # Handed out by the side: asyncio.run makes the repr of what its coroutine returns.
+        held.extend(await workload.prepare(shape)())
+
+    asyncio.run(main())
+    result = held[0]
     spans = exporter.get_finished_spans()
     wanted = [*export.leaves(result.to_input_list())]
     for answer in result.raw_responses:
