@@ -1,0 +1,108 @@
+"""Input entries: items as a model was sent them, most of them references to item records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from itemtrace.codec.canonical import TAG, Placeholder
+from itemtrace.ledger.items import Item
+
+
+if TYPE_CHECKING:
+    from itemtrace.ledger.run import Run
+
+
+MOST_ENTRIES: Final = 1_000_000
+"""More entries than a list can have; ranges that ask for more are damage, not history."""
+
+
+def resolve(entry: Any, run: Run) -> Any:
+    """Returns the input item of an entry; a `Placeholder` where its target is lost."""
+    if not isinstance(entry, Placeholder) or entry.get(TAG) != "ref":
+        return entry
+    found = target(entry, run)
+    if found is None or found.lost:
+        return Placeholder({**entry, TAG: "missing"})
+    sent = found.to_input_item()
+    drop = entry.get("drop")
+    if not isinstance(drop, list) or not isinstance(sent, dict):
+        return sent
+    return {key: value for key, value in sent.items() if key not in drop}
+
+
+def target(entry: Mapping[str, Any], run: Run) -> Item | None:
+    """Returns the item that a reference names; None where it is not there."""
+    other = run.book.runs.get(str(entry.get("r", run.run_id)))
+    return None if other is None else other.item_at(entry.get("s"))
+
+
+def resolve_all(entries: Iterable[Any], run: Run) -> list[Any]:
+    """Returns the input items of entries."""
+    return [resolve(entry, run) for entry in entries]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The table of input entries of one run, as far as it is known.
+
+    Attributes:
+        entries: From the first; it ends where a model call is lost, since the places of all later
+            entries depend on it.
+        run: Whose table it is.
+    """
+
+    entries: Sequence[Any]
+    run: Run
+
+    def at(self, ranges: Iterable[Any]) -> list[Any]:
+        """Returns the entries of ranges over the table, resolved."""
+        found: list[Any] = []
+        for first, count in pairs(ranges):
+            known = self.entries[first : first + count]
+            found += resolve_all(known, self.run)
+            absent = min(count, MOST_ENTRIES - len(found)) - len(known)
+            found += [
+                Placeholder({TAG: "missing", "entry": first + len(known) + number})
+                for number in range(absent)
+            ]
+        return found
+
+
+def pairs(ranges: Iterable[Any]) -> Iterable[tuple[int, int]]:
+    """Yields `[first, count]` pairs, leaving out what is none."""
+    for pair in ranges:
+        match pair:
+            case [int(first), int(count)] if first >= 0 and 0 < count <= MOST_ENTRIES:
+                yield first, count
+            case _:
+                continue
+
+
+def seqs(ranges: Iterable[Any], most: int) -> list[int]:
+    """Returns the numbers of a list of seqs and `[first, count]` ranges.
+
+    Args:
+        ranges: As in the `items` of an `end` record.
+        most: A bound for the result; a run has no more items than records.
+    """
+    found: list[int] = []
+    for entry in ranges:
+        if isinstance(entry, int):
+            found.append(entry)
+        else:
+            for first, count in pairs([entry]):
+                found += range(first, first + min(count, most - len(found)))
+        if len(found) >= most:
+            break
+    return found
+
+
+def origins(input_: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Returns where the entries of a call came from: `history`, `input` or `added`, and how many."""
+    return [
+        (str(pair[0]), pair[1])
+        for pair in input_.get("origin") or ()
+        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], int)
+    ]

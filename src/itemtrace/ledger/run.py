@@ -1,0 +1,452 @@
+"""A run, with the surface of the SDK's result; its verified records are the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from itemtrace.codec.canonical import Placeholder
+from itemtrace.codec.record import Record
+from itemtrace.ledger import assembly, tools, turns
+from itemtrace.ledger import usage as usages
+from itemtrace.ledger.book import Book
+from itemtrace.ledger.calls import (
+    ErrorInfo,
+    ModelCall,
+    ModelResponse,
+    error_of,
+    model_calls,
+)
+from itemtrace.ledger.entries import resolve_all
+from itemtrace.ledger.gaps import Gap
+from itemtrace.ledger.guardrails import GuardrailResult, guardrail_results
+from itemtrace.ledger.items import Item, lost
+from itemtrace.ledger.usage import Usage
+
+
+ListMode = Literal["preserve_all", "normalized"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentToolInvocation:
+    """The tool call that started a nested run, as the SDK's result names it."""
+
+    tool_name: str | None
+    tool_call_id: str | None
+    tool_arguments: Any
+
+
+class Run:
+    """One call of the SDK's `Runner`, as it was recorded.
+
+    Attributes:
+        run_id: 16 hex digits.
+        records: Its records in order.
+        book: The index of its ledger.
+        own_gaps: What it lacks itself, nested runs left aside.
+    """
+
+    def __init__(
+        self,
+        run_id: str,
+        records: Sequence[Record],
+        book: Book,
+        gaps: Sequence[Gap] = (),
+    ) -> None:
+        self.run_id = run_id
+        self.records = tuple(records)
+        self.book = book
+        self.own_gaps = tuple(gaps)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Run {self.run_id} of {self.agent!r}: {self.status}, "
+            f"{len(self.new_items)} items, {len(self.gaps)} gaps>"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Run):
+            return NotImplemented
+        return (
+            self.run_id == other.run_id
+            and self.records == other.records
+            and self.own_gaps == other.own_gaps
+            and self.runs == other.runs
+        )
+
+    __hash__ = None  # type: ignore[assignment] # a run is compared by its content
+
+    # --- records ------------------------------------------------------------
+
+    @cached_property
+    def _bodies(self) -> dict[str, list[tuple[int, dict[str, Any]]]]:
+        found: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+        for record in self.records:
+            if record.kind != "blob":
+                found.setdefault(record.kind, []).append(
+                    (record.seq, self.book.body(record))
+                )
+        return found
+
+    def bodies(self, kind: str) -> list[tuple[int, dict[str, Any]]]:
+        """Returns seq and body of the records of one kind, in order."""
+        return self._bodies.get(kind, [])
+
+    @property
+    def begin(self) -> dict[str, Any]:
+        """The body of the `begin` record; empty where it is lost."""
+        return next((body for _, body in self.bodies("begin")), {})
+
+    @property
+    def end(self) -> dict[str, Any]:
+        """The body of the `end` record; empty where there is none."""
+        return next((body for _, body in self.bodies("end")), {})
+
+    @property
+    def seal(self) -> dict[str, Any]:
+        """The body of the `seal`; empty where there is none."""
+        return next((body for _, body in self.bodies("seal")), {})
+
+    @property
+    def sealed(self) -> bool:
+        """Whether the run's records were closed by a seal."""
+        return bool(self.seal)
+
+    def time_of(self, micros: Any) -> int:
+        """Returns nanoseconds since the epoch of a time in a record; 0 where it is not known."""
+        return (
+            self.started_ns + micros * 1000
+            if isinstance(micros, int) and self.started_ns
+            else 0
+        )
+
+    # --- what it was --------------------------------------------------------
+
+    @property
+    def agent(self) -> str | None:
+        """Name of the starting agent."""
+        found = self.begin.get("agent")
+        if found is None:
+            found = next((call.agent for call in self.model_calls), None)
+        return found
+
+    @property
+    def trace_id(self) -> str | None:
+        """The SDK's trace id."""
+        return self._trace.get("id")
+
+    @property
+    def workflow(self) -> str | None:
+        """The SDK's workflow name."""
+        return self._trace.get("name")
+
+    @property
+    def group(self) -> str | None:
+        """The SDK's group id: the conversation that the run belongs to."""
+        return self._trace.get("group")
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The trace's metadata."""
+        return self._trace.get("metadata") or {}
+
+    @property
+    def _trace(self) -> dict[str, Any]:
+        return self.begin.get("trace") or {}
+
+    @property
+    def versions(self) -> tuple[str | None, str | None]:
+        """Versions of itemtrace and of openai-agents that recorded the run."""
+        return self.begin.get("version"), self.begin.get("sdk")
+
+    @property
+    def capture(self) -> str | None:
+        """`full`, or `spans` where only tracing callbacks were seen."""
+        return self.begin.get("capture")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the runner was given: `max_turns`, `session`, …"""
+        return self.begin.get("options") or {}
+
+    @property
+    def streamed(self) -> bool:
+        """Whether it was a streamed run."""
+        return self.begin.get("streamed") is True
+
+    @property
+    def started_ns(self) -> int:
+        """Nanoseconds since the epoch; 0 when unknown."""
+        return usages.number(self.begin.get("started"))
+
+    @property
+    def ended_ns(self) -> int:
+        """As `started_ns`."""
+        return self.time_of(self.end.get("end"))
+
+    @property
+    def status(self) -> str:
+        """`completed`, `interrupted`, `failed`, `cancelled`; `unfinished` without an end."""
+        return str(self.end.get("status") or "unfinished")
+
+    @property
+    def error(self) -> ErrorInfo | None:
+        """What ended a failed run."""
+        return error_of(self.end.get("error"))
+
+    # --- its place ----------------------------------------------------------
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs that its tools started, in order."""
+        return tuple(self.book.nested.get(self.run_id, ()))
+
+    @property
+    def nested(self) -> bool:
+        """Whether another run started it."""
+        return "parent" in self.begin
+
+    @property
+    def parent(self) -> Run | None:
+        """The run that started it; None for a root, and where it is lost."""
+        return self.book.runs.get((self.begin.get("parent") or {}).get("run", ""))
+
+    @property
+    def parent_call_id(self) -> str | None:
+        """Id of the tool call that started it."""
+        return (self.begin.get("parent") or {}).get("call")
+
+    @property
+    def agent_tool_invocation(self) -> AgentToolInvocation | None:
+        """The tool call that started it, as the SDK's result names it; None for a root."""
+        if self.parent_call_id is None:
+            return None
+        calls = self.parent.tool_calls if self.parent else ()
+        call = next(
+            (call for call in calls if call.call_id == self.parent_call_id), None
+        )
+        return AgentToolInvocation(
+            call.name if call else None,
+            self.parent_call_id,
+            call.arguments if call else None,
+        )
+
+    @property
+    def resumed(self) -> Run | None:
+        """The run that it resumes; None where there is none in this ledger."""
+        return self.book.runs.get((self.begin.get("resumed") or {}).get("run", ""))
+
+    @property
+    def resumed_by(self) -> tuple[Run, ...]:
+        """The runs of this ledger that resume it."""
+        return tuple(
+            run
+            for run in self.book.runs.values()
+            if (run.begin.get("resumed") or {}).get("run") == self.run_id
+        )
+
+    # --- items --------------------------------------------------------------
+
+    @cached_property
+    def _items(self) -> dict[int, Item]:
+        return assembly.items(self)
+
+    def item_at(self, seq: Any) -> Item | None:
+        """Returns the item of a record; None where that record is none or lost."""
+        return self._items.get(seq) if isinstance(seq, int) else None
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """Every item that was recorded, in order of its record; those outside `new_items` too."""
+        replaced = {body.get("replaces") for _, body in self.bodies("item")}
+        return tuple(item for seq, item in self._items.items() if seq not in replaced)
+
+    @cached_property
+    def new_items(self) -> tuple[Item, ...]:
+        """The items of the SDK's result, in its order."""
+        return assembly.new_items(self, self._items)
+
+    @property
+    def interruptions(self) -> tuple[Item, ...]:
+        """The pending approvals of an interrupted run."""
+        wanted = self.end.get("interruptions") or ()
+        return tuple(self.item_at(seq) or lost(seq, self.run_id) for seq in wanted)
+
+    # --- the SDK's result ---------------------------------------------------
+
+    @cached_property
+    def input(self) -> Any:
+        """The result's input: a string or a list of input items."""
+        return self._given(self.end.get("input", self.begin.get("input")))
+
+    @cached_property
+    def given_input(self) -> Any:
+        """What the caller gave; the SDK's `input` where no handoff rewrote it."""
+        return self._given(self.begin.get("input"))
+
+    def _given(self, value: Any) -> Any:
+        return resolve_all(value, self) if isinstance(value, list) else value
+
+    @cached_property
+    def raw_responses(self) -> tuple[ModelResponse, ...]:
+        """The model responses of the SDK's result."""
+        answered = {call.n: call.response for call in self.model_calls if call.response}
+        wanted = self.end.get("responses")
+        if wanted is None:
+            return tuple(answered.values())
+        return tuple(answered.get(n) or ModelResponse() for n in wanted)
+
+    @property
+    def last_response_id(self) -> str | None:
+        """Id of the last response."""
+        return self.raw_responses[-1].response_id if self.raw_responses else None
+
+    @cached_property
+    def final_output(self) -> Any:
+        """The run's result; typed objects as their fields."""
+        final = self.end.get("final") or {}
+        if "text" not in final:
+            return final.get("value")
+        item = self.item_at(final["text"]) or lost(final["text"], self.run_id)
+        if isinstance(item.raw, Placeholder):
+            return item.raw
+        content = item.raw.get("content") if isinstance(item.raw, dict) else None
+        if not isinstance(content, list):
+            return content
+        texts = [
+            part.get("text")
+            for part in content
+            if isinstance(part, dict) and part.get("type") == "output_text"
+        ]
+        withheld = next((text for text in texts if isinstance(text, Placeholder)), None)
+        return (
+            "".join(str(text or "") for text in texts) if withheld is None else withheld
+        )
+
+    @property
+    def final_output_type(self) -> str | None:
+        """The class of the final output; None where there is no output."""
+        final = self.end.get("final") or {}
+        return "str" if "text" in final else final.get("type")
+
+    @property
+    def last_agent(self) -> str | None:
+        """Name of the agent that ran last."""
+        found = self.end.get("last_agent")
+        if found is None and not self.end and self.model_calls:
+            found = self.model_calls[-1].agent
+        return found
+
+    @property
+    def input_guardrail_results(self) -> tuple[GuardrailResult, ...]:
+        """Results of the input guardrails."""
+        return guardrail_results(self, "input")
+
+    @property
+    def output_guardrail_results(self) -> tuple[GuardrailResult, ...]:
+        """Results of the output guardrails."""
+        return guardrail_results(self, "output")
+
+    @property
+    def tool_input_guardrail_results(self) -> tuple[GuardrailResult, ...]:
+        """Results of the guardrails on tool arguments."""
+        return guardrail_results(self, "tool_input")
+
+    @property
+    def tool_output_guardrail_results(self) -> tuple[GuardrailResult, ...]:
+        """Results of the guardrails on tool outputs."""
+        return guardrail_results(self, "tool_output")
+
+    def to_input_list(self, mode: ListMode = "preserve_all") -> list[Any]:
+        """Returns input and items as one input list, like the SDK's method of this name.
+
+        Args:
+            mode: `normalized` is what a next run would be sent after handoffs that rewrote the
+                history; elsewhere both are the same.
+        """
+        lists = self.end.get("lists") or {}
+        if mode in lists:
+            return resolve_all(lists[mode], self)
+        given = self.input
+        if given is None:
+            start: list[Any] = []
+        else:
+            start = (
+                list(given)
+                if isinstance(given, list)
+                else [{"content": given, "role": "user"}]
+            )
+        sent = [
+            i.to_input_item() for i in self.new_items if i.type != "tool_approval_item"
+        ]
+        return [*start, *sent]
+
+    # --- usage --------------------------------------------------------------
+
+    @cached_property
+    def usage(self) -> Usage:
+        """The run's usage as the SDK counts it, nested runs included; without an end, what is known."""
+        if "usage" not in self.end:
+            return turns.usage_of([c for c in turns.all_calls(self) if not c.recalled])
+        entries = self.end.get("entries") or ()
+        if entries is True:
+            entries = [
+                list(usage)[1:]
+                for _, body in self.bodies("call")
+                if (usage := (body.get("response") or {}).get("usage"))
+                and not body.get("recalled")
+            ]
+        return usages.from_body(self.end["usage"], entries)
+
+    def usage_by(self, key: turns.UsageKey) -> dict[str, Usage]:
+        """Returns usage by `agent`, `model`, `tool` or `turn`, nested runs included."""
+        return turns.usage_by(self, key)
+
+    # --- derived ------------------------------------------------------------
+
+    @cached_property
+    def model_calls(self) -> tuple[ModelCall, ...]:
+        """The calls of models, in order."""
+        return model_calls(self)
+
+    @cached_property
+    def tool_calls(self) -> tuple[tools.ToolCall, ...]:
+        """The calls of tools, in the order in which the model made them."""
+        return tools.tool_calls(self)
+
+    @cached_property
+    def handoffs(self) -> tuple[tools.Handoff, ...]:
+        """The handoffs, in order."""
+        return tools.handoffs(self)
+
+    @cached_property
+    def approvals(self) -> tuple[tools.Approval, ...]:
+        """The decisions on calls that had to be approved, pending ones included."""
+        return tools.approvals(self)
+
+    @cached_property
+    def turns(self) -> tuple[turns.Turn, ...]:
+        """The turns, in order."""
+        return turns.turns(self)
+
+    # --- gaps ---------------------------------------------------------------
+
+    def all_runs(self) -> Iterator[Run]:
+        """Yields this run and all nested ones, each before its own."""
+        waiting = [self]
+        while waiting:
+            run = waiting.pop()
+            yield run
+            waiting += reversed(run.runs)
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """What the run lacks, nested runs included."""
+        return tuple(gap for run in self.all_runs() for gap in run.own_gaps)
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing is lost, in nested runs neither."""
+        return not self.gaps
