@@ -2,7 +2,7 @@
 
 from itemtrace.stores.base.contract import Capabilities, Store, WritableStore
 from itemtrace.stores.base.index import RunDraft, index_runs, selects_trace
-from itemtrace.stores.base.query import Query, RunSummary, matches
+from itemtrace.stores.base.query import EVERYTHING, Query, RunSummary, matches
 from itemtrace.stores.base.registry import (
     local_store,
     open_store,
@@ -15,6 +15,7 @@ from itemtrace.stores.base.values import as_int, plain_row
 
 
 __all__ = [
+    "EVERYTHING",
     "Capabilities",
     "Query",
     "RunDraft",

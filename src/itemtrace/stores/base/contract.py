@@ -14,14 +14,18 @@ What every store promises:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
-from types import TracebackType
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
-from itemtrace.codec.spans import SpanRow
 from itemtrace.errors import ConfigError
-from itemtrace.stores.base.query import Query, RunSummary
+from itemtrace.stores.base.query import EVERYTHING, Query, RunSummary
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import TracebackType
+
+    from itemtrace.codec.spans import SpanRow
 
 
 ALL_FILTERS = frozenset(field.name for field in fields(Query))
@@ -58,7 +62,7 @@ class Capabilities:
         Raises:
             ConfigError: The query has criteria outside `filters`.
         """
-        default = Query()
+        default = EVERYTHING
         asked = {
             field.name
             for field in fields(Query)
@@ -83,13 +87,13 @@ class Store(ABC):
             while the store is read.
     """
 
-    capabilities: ClassVar[Capabilities]
+    capabilities: Capabilities
     url: str
     problems: list[str]
 
     @abstractmethod
     def traces(
-        self, query: Query = Query()
+        self, query: Query = EVERYTHING
     ) -> Iterator[tuple[str, Iterable[SpanRow]]]:
         """Gives the selected traces, newest start first, as `(trace_id, rows)`.
 
@@ -101,7 +105,7 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def runs(self, query: Query = Query()) -> Iterator[RunSummary]:
+    def runs(self, query: Query = EVERYTHING) -> Iterator[RunSummary]:
         """Gives the selected runs, newest start first.
 
         Raises:
@@ -109,6 +113,7 @@ class Store(ABC):
             ConfigError: The store cannot apply the query.
         """
 
+    @abstractmethod
     def close(self) -> None:
         """Gives back what the store holds; a second call does nothing."""
 

@@ -6,14 +6,18 @@ table and go on with them at the next batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace import semconv
-from itemtrace.codec.spans import SpanRow
 from itemtrace.stores.base.query import Query, RunSummary, in_time, matches
 from itemtrace.stores.base.values import as_int
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from itemtrace.codec.spans import SpanRow
 
 
 # Plain strings: lookups with a subclass of str are slower, and this runs for every span.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,10 @@ class RunSummary:
     gaps: int | None = None
     parent: str = ""
     nested: bool = False
+
+
+EVERYTHING: Final = Query()
+"""The query that selects all."""
 
 
 def matches(run: RunSummary, query: Query) -> bool:

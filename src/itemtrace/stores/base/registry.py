@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar, overload
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
+from platformdirs import user_data_path
+
 from itemtrace.errors import NotATrace, SourceError
 from itemtrace.stores.base.contract import Store, WritableStore
 
@@ -30,6 +32,9 @@ Sniff = Callable[[bytes, int], bool]
 
 HEAD: Final = 4096
 """How many bytes a `Sniff` gets."""
+
+FILE: Final = "file"
+"""The scheme of a path whose store is found by the file's content."""
 
 SECRET: Final = re.compile(r"key|token|secret|passw|auth|cred|sig", re.IGNORECASE)
 URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")  # one letter is a Windows drive
@@ -71,7 +76,7 @@ def register(
 def schemes() -> list[str]:
     """Returns the known URL schemes, sorted."""
     discover()
-    return sorted(registrations)
+    return sorted([FILE, *registrations])
 
 
 def discover() -> None:
@@ -83,8 +88,6 @@ def discover() -> None:
 
 def local_store() -> str:
     """Returns the source that is meant when none is named: `ITEMTRACE_STORE` or the default."""
-    from platformdirs import user_data_path
-
     named = os.environ.get("ITEMTRACE_STORE")
     return named or str(user_data_path("itemtrace", appauthor=False) / "traces.db")
 
@@ -111,7 +114,10 @@ def open_store(source: str | Path | None = None, *, write: bool = False) -> Stor
     match = URL.match(name)
     if match is None or (isinstance(source, Path)):
         return open_path(name, write=write, local=source is None)
-    entry = registrations.get(match.group(1).lower())
+    scheme = match.group(1).lower()
+    if scheme == FILE:
+        return open_path(path_of(name), write=write, local=False)
+    entry = registrations.get(scheme)
     if entry is None:
         msg = (
             f"no store is known for {redact(name)}; expected a path or a URL with one of "
@@ -160,9 +166,8 @@ def by_content(path: Path) -> Registration:
 
 def by_suffix(path: Path, *, reading: bool) -> Registration:
     """Returns the store for a new or empty file, a directory or a pattern."""
-    entry = registrations["file"]
     if reading:
-        return entry
+        return registrations["otlp"]
     found = [
         (len(suffix), entry)
         for entry in registrations.values()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from itemtrace.codec.spans import SpanRow
+
+if TYPE_CHECKING:
+    from itemtrace.codec.spans import SpanRow
 
 
 def plain(value: object) -> Any:
@@ -51,6 +53,8 @@ def as_int(value: object) -> int | None:
         number = float(value) if isinstance(value, float | str) else None
         if number is None or not number.is_integer():
             return None
-        return int(value) if isinstance(value, str) and "." not in value else int(number)
+        return (
+            int(value) if isinstance(value, str) and "." not in value else int(number)
+        )
     except ValueError:
         return None

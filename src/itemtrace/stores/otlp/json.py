@@ -8,6 +8,7 @@ ids in hex or base64; `batches`, `trace`, `result` and `data` around the payload
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
@@ -26,6 +27,7 @@ from itemtrace.stores.otlp.values import (
 Object = Mapping[str, Any]
 
 RESOURCES: Final = ("resourceSpans", "resource_spans", "batches")
+PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 WRAPPERS: Final = ("trace", "result", "data")
 SCOPES: Final = (
     "scopeSpans",
@@ -47,7 +49,7 @@ def pick(value: Object, *names: str) -> Any:
 
 def items(value: object) -> list[Any]:
     """Returns a repeated field; empty when it is absent."""
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    return list(cast("Iterable[Any]", value)) if isinstance(value, list) else []
 
 
 def mapping(value: object) -> Object:
@@ -170,7 +172,10 @@ def attributes_of(message: Object) -> dict[str, Any]:
 
 def pairs(value: object) -> dict[str, Any]:
     """Returns a list of key and value messages as a dict."""
-    return {pair.get("key") or "": read_value(pair.get("value")) for pair in map(mapping, items(value))}
+    return {
+        pair.get("key") or "": read_value(pair.get("value"))
+        for pair in map(mapping, items(value))
+    }
 
 
 def read_value(value: object) -> Any:
@@ -211,11 +216,19 @@ def read_int(value: object) -> Any:
         return value
 
 
+def read_double(value: object) -> Any:
+    """Returns a float, also of "NaN", "Infinity" and "-Infinity"; else the value itself."""
+    try:
+        return float(value) if isinstance(value, str | int | float) else value
+    except (ValueError, OverflowError):
+        return value
+
+
 READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "stringValue": str,
-    "boolValue": bool,
+    "boolValue": lambda value: value if isinstance(value, bool) else value == "true",
     "intValue": read_int,
-    "doubleValue": float,  # "NaN", "Infinity" and "-Infinity" too
+    "doubleValue": read_double,
     "arrayValue": lambda value: [
         read_value(child) for child in items(mapping(value).get("values"))
     ],
@@ -236,7 +249,7 @@ def write_json(rows: Iterable[SpanRow]) -> str:
                 "resource": {"attributes": write_pairs(resource)},
                 "scopeSpans": [
                     {
-                        "scope": sparse(name=scope, version=version),
+                        "scope": sparse(name=wire(scope), version=wire(version)),
                         "spans": [write_span(row) for row in members],
                     }
                     for scope, version, members in scopes
@@ -259,7 +272,7 @@ def write_span(row: SpanRow) -> dict[str, Any]:
         traceId=row.trace_id,
         spanId=row.span_id,
         parentSpanId=row.parent_id,
-        name=row.name,
+        name=wire(row.name),
         kind=KINDS.index(row.kind) if row.kind in KINDS else 0,
         startTimeUnixNano=str(row.start_ns),
         endTimeUnixNano=str(row.end_ns),
@@ -268,7 +281,7 @@ def write_span(row: SpanRow) -> dict[str, Any]:
         events=[
             sparse(
                 timeUnixNano=str(event.get("time_ns", 0)),
-                name=event.get("name", ""),
+                name=wire(event.get("name", "")),
                 attributes=write_pairs(event.get("attributes") or {}),
             )
             for event in row.events
@@ -282,7 +295,7 @@ def write_span(row: SpanRow) -> dict[str, Any]:
             for link in row.links
         ],
         status=sparse(
-            message=row.status_message,
+            message=wire(row.status_message),
             code=STATUSES.index(row.status) if row.status in STATUSES else 0,
         ),
     )
@@ -291,7 +304,7 @@ def write_span(row: SpanRow) -> dict[str, Any]:
 def write_pairs(attributes: Object) -> list[dict[str, Any]]:
     """Returns attributes as key and value messages."""
     return [
-        {"key": str(key), "value": write_value(value)}
+        {"key": wire(key), "value": write_value(value)}
         for key, value in attributes.items()
     ]
 
@@ -304,27 +317,45 @@ def write_value(value: object) -> dict[str, Any]:
     return {} if value is None else {"stringValue": canonical.dumps(value)}
 
 
+def wire(text: str) -> str:
+    """Returns text that JSON can tell: a pair of surrogates is the character that it stands for."""
+    if text.isascii():
+        return str(text)
+    return PAIR.sub(lambda pair: joined(pair.group()), str(text))
+
+
+def joined(pair: str) -> str:
+    """Returns the character of a surrogate pair."""
+    return pair.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
 def write_double(value: float) -> dict[str, Any]:
     """Returns a double; the three that JSON lacks by their protobuf names."""
-    if value != value:  # noqa: PLR0124 - NaN
+    if value != value:
         return {"doubleValue": "NaN"}
     if value in (float("inf"), float("-inf")):
         return {"doubleValue": "Infinity" if value > 0 else "-Infinity"}
     return {"doubleValue": value}
 
 
-WRITERS: Final[list[tuple[type | tuple[type, ...], Callable[[Any], dict[str, Any]]]]] = [
-    (str, lambda value: {"stringValue": str(value)}),
+WRITERS: Final[
+    list[tuple[type | tuple[type, ...], Callable[[Any], dict[str, Any]]]]
+] = [
+    (str, lambda value: {"stringValue": wire(value)}),
     (bool, lambda value: {"boolValue": value}),
     (
         int,  # beyond 64 bits there is no intValue
-        lambda value: {"intValue" if value in INT64 else "stringValue": str(int(value))},
+        lambda value: {
+            "intValue" if value in INT64 else "stringValue": str(int(value))
+        },
     ),
     (float, write_double),
     (Mapping, lambda value: {"kvlistValue": {"values": write_pairs(value)}}),
     (
         (list, tuple),
-        lambda value: {"arrayValue": {"values": [write_value(child) for child in value]}},
+        lambda value: {
+            "arrayValue": {"values": [write_value(child) for child in value]}
+        },
     ),
     (
         (bytes, bytearray),

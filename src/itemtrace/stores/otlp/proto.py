@@ -1,6 +1,7 @@
-"""OTLP as protobuf, with the message classes of `opentelemetry-proto`.
+# pyright: basic, reportMissingTypeStubs=false
+r"""OTLP as protobuf, with the message classes of `opentelemetry-proto`.
 
-Protobuf text is UTF-8: a lone surrogate is written as `\\ud800`, an int beyond 64 bits as a string.
+Protobuf text is UTF-8: a lone surrogate is written as `\ud800`, an int beyond 64 bits as a string.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ def parse(payload: bytes) -> TracesData:
     Raises:
         NotATrace: The bytes are no such message.
     """
-    from google.protobuf.message import DecodeError
-    from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+    from opentelemetry.proto.trace.v1.trace_pb2 import (  # noqa: PLC0415 - heavy
+        TracesData,
+    )
 
     data = TracesData()
     try:
@@ -77,7 +80,9 @@ def read_span(span: Span, origin: tuple[dict[str, Any], str, str]) -> SpanRow:
         start_ns=span.start_time_unix_nano,
         end_ns=span.end_time_unix_nano,
         attributes=pairs(span.attributes),
-        status=STATUSES[span.status.code] if span.status.code < len(STATUSES) else "UNSET",
+        status=STATUSES[span.status.code]
+        if span.status.code < len(STATUSES)
+        else "UNSET",
         status_message=span.status.message,
         events=tuple(
             {
@@ -121,7 +126,9 @@ def read_value(value: AnyValue) -> Any:
 
 def write_proto(rows: Iterable[SpanRow]) -> bytes:
     """Returns an ExportTraceServiceRequest of the rows."""
-    from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+    from opentelemetry.proto.trace.v1.trace_pb2 import (  # noqa: PLC0415 - heavy
+        TracesData,
+    )
 
     data = TracesData()
     for resource, scopes in grouped(rows):
@@ -133,7 +140,8 @@ def write_proto(rows: Iterable[SpanRow]) -> bytes:
             group.scope.version = safe(version)
             for row in members:
                 write_span(group.spans.add(), row)
-    return data.SerializeToString()
+    payload: bytes = data.SerializeToString()
+    return payload
 
 
 def write_span(span: Span, row: SpanRow) -> None:

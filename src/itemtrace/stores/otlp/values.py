@@ -6,10 +6,13 @@ import base64
 import binascii
 import itertools
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from itemtrace.codec.spans import SpanRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from itemtrace.codec.spans import SpanRow
 
 
 KINDS: Final = ("", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
@@ -57,7 +60,11 @@ def base64_id(text: str, digits: int) -> str:
     """Returns the hex digits of an id in base64; the text itself if it is no such thing."""
     padded = text + "=" * (-len(text) % 4)
     try:
-        raw = base64.b64decode(padded, altchars=b"-_" if "-" in text or "_" in text else None, validate=True)
+        raw = base64.b64decode(
+            padded,
+            altchars=b"-_" if "-" in text or "_" in text else None,
+            validate=True,
+        )
     except (binascii.Error, ValueError):
         return text
     return raw.hex() if len(raw) * 2 == digits else text

@@ -7,17 +7,15 @@ made again. All text in the file is safe UTF-8.
 from __future__ import annotations
 
 import os
-import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.codec import canonical
-from itemtrace.codec.spans import SpanRow
 from itemtrace.stores.base import (
+    EVERYTHING,
     Capabilities,
     Query,
     RunDraft,
@@ -31,6 +29,13 @@ from itemtrace.stores.sqlite import rows as texts
 from itemtrace.stores.sqlite.database import MAGIC, connect, errors
 from itemtrace.stores.sqlite.prune import Pruned, prune, used_bytes
 from itemtrace.stores.sqlite.write import int64, write_spans
+
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Generator, Iterable, Iterator
+
+    from itemtrace.codec.spans import SpanRow
 
 
 __all__ = ["Pending", "Pruned", "SqliteStore"]
@@ -63,7 +68,7 @@ class Pending:
 class SqliteStore(WritableStore):
     """Spans in one SQLite file. Any thread and any process may use it at the same time."""
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
+    capabilities = Capabilities(
         write=True, index=True, surrogates=True, exact=True, concurrent_writers=True
     )
 
@@ -86,9 +91,11 @@ class SqliteStore(WritableStore):
         self.open: sqlite3.Connection | None = connect(self.path, write=write)
 
     @contextmanager
-    def connection(self) -> Iterator[sqlite3.Connection]:
+    def connection(self) -> Generator[sqlite3.Connection]:
         """Gives the connection to one thread; SQLite's errors become ours."""
-        if self.owner != os.getpid():  # after a fork nothing of the parent's may be used
+        if (
+            self.owner != os.getpid()
+        ):  # after a fork nothing of the parent's may be used
             self.lock = threading.RLock()
             self.owner = os.getpid()
             if self.open is not None:
@@ -121,7 +128,7 @@ class SqliteStore(WritableStore):
         return len(batch)
 
     def traces(
-        self, query: Query = Query()
+        self, query: Query = EVERYTHING
     ) -> Iterator[tuple[str, Iterator[SpanRow]]]:
         """Gives the selected traces, newest start first; see `Store.traces`."""
         where, values = trace_clauses(query)
@@ -156,7 +163,7 @@ class SqliteStore(WritableStore):
             for last, origin, body in page:  # noqa: B007 - the last one is where to go on
                 yield texts.load(trace_id, body, origins[origin])
 
-    def runs(self, query: Query = Query()) -> Iterator[RunSummary]:
+    def runs(self, query: Query = EVERYTHING) -> Iterator[RunSummary]:
         """Gives the selected runs, newest start first, from the index; see `Store.runs`."""
         where, values = run_clauses(query)
         given = 0
@@ -310,7 +317,7 @@ def trace_clauses(query: Query) -> tuple[str, list[object]]:
         values += more
         if not query.about_runs:
             clause = (
-                f"({clause} OR (t.start_ns >= ? AND t.start_ns < ? "
+                f"({clause} OR (t.start_ns >= ? AND t.start_ns < ? "  # noqa: S608
                 "AND NOT EXISTS (SELECT 1 FROM runs WHERE trace = t.id)))"
             )
             values += [

@@ -9,13 +9,16 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from itemtrace.errors import NotATrace, SourceError, StoreLocked, StoreVersionError
+
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
 
 
 MAGIC: Final = b"SQLite format 3\0"
@@ -67,8 +70,7 @@ CREATE TABLE marks (sink TEXT PRIMARY KEY, position INTEGER NOT NULL);
 ERRORS: Final[dict[int, tuple[type[SourceError], str]]] = {
     sqlite3.SQLITE_BUSY: (
         StoreLocked,
-        "is locked by another process; expected it within "
-        f"{BUSY_S:g} s; close that process or try again",
+        f"is locked by another process for over {BUSY_S:g} s; close that process or try again",
     ),
     sqlite3.SQLITE_LOCKED: (
         StoreLocked,
@@ -92,22 +94,22 @@ ERRORS: Final[dict[int, tuple[type[SourceError], str]]] = {
     ),
     sqlite3.SQLITE_FULL: (
         SourceError,
-        "could not grow, the disk is full; nothing was written and what was there is whole; "
-        "make room, or prune the store",
+        "cannot grow, the disk is full; what was there is whole; make room, or prune the store",
     ),
 }
 """What a SQLite result code means to a caller."""
 
 
 @contextmanager
-def errors(path: Path) -> Iterator[None]:
+def errors(path: Path) -> Generator[None]:
     """Turns SQLite's errors into ours, one clear line each."""
     try:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         kind, text = ERRORS.get(code, (SourceError, f"cannot be used: {error}"))
-        raise kind(f"{path} {text}", source=str(path)) from error
+        msg = f"{path} {text}"
+        raise kind(msg, source=str(path)) from error
 
 
 def connect(path: Path, *, write: bool) -> sqlite3.Connection:

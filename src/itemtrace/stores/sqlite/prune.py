@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+
+if TYPE_CHECKING:
+    import sqlite3
 
 
 BATCH: Final = 500
@@ -32,7 +35,8 @@ def used_bytes(connection: sqlite3.Connection) -> int:
         connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("page_count", "freelist_count", "page_size")
     )
-    return (pages - free) * size
+    used: int = (pages - free) * size
+    return used
 
 
 def prune(

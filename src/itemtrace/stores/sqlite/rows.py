@@ -66,5 +66,5 @@ def load_value(text: str) -> Any:
 
 
 def indexable(text: str) -> str:
-    """Returns text that SQLite takes: lone surrogates as `\\ud800`."""
+    r"""Returns text that SQLite takes: lone surrogates as `\ud800`."""
     return text.encode("utf-8", "backslashreplace").decode()

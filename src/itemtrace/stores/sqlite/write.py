@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from itemtrace.codec.spans import SpanRow
 from itemtrace.stores.sqlite import rows as texts
+
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Sequence
+
+    from itemtrace.codec.spans import SpanRow
 
 
 INT64: Final = (1 << 63) - 1

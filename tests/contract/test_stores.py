@@ -1,0 +1,26 @@
+"""Every store passes the one contract."""
+
+import pytest
+
+from itemtrace.testing.store_contract import StoreContract
+
+
+class TestSqlite(StoreContract):
+    """The local store."""
+
+    @pytest.fixture
+    def source(self, tmp_path):
+        """Gives a database that is not there yet."""
+        return tmp_path / "traces.db"
+
+
+@pytest.mark.parametrize(
+    "suffix", [".jsonl", ".jsonl.gz", ".jsonl.zst", ".pb", ".pb.gz", ".pb.zst"]
+)
+class TestOtlpFile(StoreContract):
+    """OTLP files in every format that is written."""
+
+    @pytest.fixture
+    def source(self, tmp_path, suffix):
+        """Gives a file that is not there yet."""
+        return tmp_path / f"traces{suffix}"
