@@ -40,7 +40,7 @@ from itemtrace.testing.provider import FakeProvider
 
 
 if TYPE_CHECKING:
-    from agents.result import RunResultBase
+    from agents.result import RunResult, RunResultStreaming
 
 
 class Reason(BaseModel):
@@ -172,7 +172,7 @@ async def run_demo(
     streamed: bool = False,
     fake: FakeProvider | None = None,
     trace_id: str | None = None,
-) -> list[RunResultBase]:
+) -> list[RunResult | RunResultStreaming]:
     """Runs the story and returns the SDK's result of each call of `Runner`, in order.
 
     Args:
@@ -203,7 +203,7 @@ async def _run(
     given: str | list[TResponseInputItem] | RunState[Any],
     config: RunConfig,
     streamed: bool,
-) -> RunResultBase:
+) -> RunResult | RunResultStreaming:
     if not streamed:
         return await Runner.run(front_desk, given, run_config=config)
     result = Runner.run_streamed(front_desk, given, run_config=config)

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import struct
 import zlib
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from itemtrace.codec import canonical
 from itemtrace.testing.items import (
@@ -16,10 +16,6 @@ from itemtrace.testing.items import (
     reasoning,
     web_search_call,
 )
-
-
-if TYPE_CHECKING:
-    from itemtrace.testing.provider import Script
 
 
 QUESTION: Final = (
@@ -71,7 +67,7 @@ def picture(size: int = 40) -> str:
     return "data:image/png;base64," + base64.b64encode(png).decode()
 
 
-def script() -> Script:
+def script() -> dict[str, list[list[Item]]]:
     """Returns the answers of all models of the demo."""
     return {
         "desk-mini": [_to_orders(), _when_to_send_back()],

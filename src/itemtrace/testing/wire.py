@@ -112,7 +112,12 @@ def events(answer: Mapping[str, Any], *, cut: bool = False) -> Iterator[Event]:
 
 
 def _unnumbered(answer: Mapping[str, Any], cut: bool) -> Iterator[Event]:
-    opened: dict[str, Any] = {**answer, "status": "in_progress", "output": [], "usage": None}
+    opened: dict[str, Any] = {
+        **answer,
+        "status": "in_progress",
+        "output": [],
+        "usage": None,
+    }
     opened |= {"error": None, "incomplete_details": None}
     yield {"type": "response.created", "response": opened}
     yield {"type": "response.in_progress", "response": opened}
