@@ -1,6 +1,6 @@
 """A run waits for a person and is resumed later, in another process, from its trace alone.
 
-    python examples/approvals.py
+python examples/approvals.py
 """
 
 import asyncio
@@ -8,9 +8,9 @@ import tempfile
 from pathlib import Path
 
 from agents import Agent, RunConfig, Runner, function_tool
+from itemtrace.ledger.convert.sdk import run_state
 
 import itemtrace
-from itemtrace.ledger.convert.sdk import run_state
 from itemtrace.testing.items import function_call, message
 from itemtrace.testing.provider import FakeProvider
 
@@ -29,7 +29,7 @@ ANSWERS = {"cashier": [[message("The refund is on its way.")]]}
 
 async def ask(store: Path) -> None:
     """Monday's process: the run stops, since a refund needs a person."""
-    itemtrace.install(store=store, run_state=True)  # keeps what a resume needs
+    itemtrace.install(store=store)
     async with FakeProvider(ASKS) as fake:
         config = RunConfig(model_provider=fake.models())
         await Runner.run(agent, "Refund order A-1042.", run_config=config)

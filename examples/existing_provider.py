@@ -1,7 +1,7 @@
 """An application that has a tracer provider already: itemtrace uses it and adds no other.
 
 Give `install` the provider, or make it the global one: then plain `install()` finds it. The spans
-go where the application's own go, here to a file of OTLP JSON lines that a Collector could read.
+go where the application's own go, and here to a local store as well.
 
     python examples/existing_provider.py
 """

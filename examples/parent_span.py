@@ -36,7 +36,10 @@ async def find_order(order: str) -> str:
 agent = Agent(name="Desk", model="desk", tools=[find_order])
 
 ANSWERS = {
-    "desk": [[function_call("find_order", "call_1", order="A-1042")], [message("Two lamps.")]]
+    "desk": [
+        [function_call("find_order", "call_1", order="A-1042")],
+        [message("Two lamps.")],
+    ]
 }
 
 

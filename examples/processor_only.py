@@ -25,7 +25,9 @@ async def next_train(to: str) -> str:
 
 
 agent = Agent(name="Guide", model="guide", tools=[next_train])
-ANSWERS = {"guide": [[function_call("next_train", "call_1", to="Ulm")], [message("At nine.")]]}
+ANSWERS = {
+    "guide": [[function_call("next_train", "call_1", to="Ulm")], [message("At nine.")]]
+}
 
 
 async def main(store: Path) -> None:

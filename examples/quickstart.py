@@ -1,6 +1,6 @@
 """Install itemtrace, run an agent, and get the whole run back from its trace.
 
-    python examples/quickstart.py
+python examples/quickstart.py
 """
 
 import asyncio
@@ -26,7 +26,10 @@ agent = Agent(
 
 ANSWERS = {  # instead of OpenAI: what the model named `clerk` says, in order
     "clerk": [
-        [reasoning("rs_1", "gAAAA"), function_call("stock_level", "call_1", article="lamp")],
+        [
+            reasoning("rs_1", "gAAAA"),
+            function_call("stock_level", "call_1", article="lamp"),
+        ],
         [message("Seven lamps are left.")],
     ]
 }

@@ -1,8 +1,8 @@
 """Read the runs of any source: items, tool calls, usage, handoffs, gaps. Needs no SDK objects.
 
-    python examples/read_a_ledger.py                       a recorded demo
-    python examples/read_a_ledger.py traces.db             a local store or a file
-    python examples/read_a_ledger.py jaeger://localhost    a backend
+python examples/read_a_ledger.py                       a recorded demo
+python examples/read_a_ledger.py traces.db             a local store or a file
+python examples/read_a_ledger.py jaeger://localhost    a backend
 """
 
 import asyncio
@@ -16,7 +16,9 @@ from itemtrace.testing.demo import run_demo
 
 def show(run: itemtrace.Run, depth: int = 0) -> None:
     indent = "  " * depth
-    print(f"{indent}{run.workflow} ({run.group}): {run.status}, {run.usage.total_tokens} tokens")
+    print(
+        f"{indent}{run.workflow} ({run.group}): {run.status}, {run.usage.total_tokens} tokens"
+    )
     for item in run.items:
         shown = (item.text or str(item.arguments or ""))[:60]
         print(f"{indent}  {item.agent:<11} {item.type:<22} {shown}")

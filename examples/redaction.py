@@ -1,6 +1,6 @@
 """What may leave the process: functions that redact items, and runs without any content.
 
-    python examples/redaction.py
+python examples/redaction.py
 """
 
 import asyncio
@@ -32,7 +32,9 @@ def hide_cards(value: Any) -> Any:
 
 agent = Agent(name="Cashier", model="cashier")
 NUMBER = "4929 1234 5678 9012"
-ANSWERS = {"cashier": [[message(f"Charged {NUMBER}.")], [message(f"Charged {NUMBER}.")]]}
+ANSWERS = {
+    "cashier": [[message(f"Charged {NUMBER}.")], [message(f"Charged {NUMBER}.")]]
+}
 
 
 async def main(store: Path) -> None:
@@ -46,12 +48,17 @@ async def main(store: Path) -> None:
             assert NUMBER in result.final_output  # the run itself is as it was
     itemtrace.uninstall()
 
+
+def show(store: Path) -> None:
     for ledger in itemtrace.iter_ledgers(store):
         run = ledger.runs[0]
-        print(run.input, run.to_input_list(), *(gap.cause for gap in run.gaps), sep="\n  ")
+        print(
+            run.input, run.to_input_list(), *(gap.cause for gap in run.gaps), sep="\n  "
+        )
     assert NUMBER.encode() not in store.read_bytes()
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(main(Path(folder) / "traces.db"))
+        show(Path(folder) / "traces.db")

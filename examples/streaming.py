@@ -1,6 +1,6 @@
 """A streamed run is recorded like any other; nothing has to be consumed in a special way.
 
-    python examples/streaming.py
+python examples/streaming.py
 """
 
 import asyncio
@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from agents import Agent, RunConfig, Runner
+from openai.types.responses import ResponseTextDeltaEvent
 
 import itemtrace
 from itemtrace.testing.items import message
@@ -15,7 +16,9 @@ from itemtrace.testing.provider import FakeProvider
 
 
 agent = Agent(name="Poet", model="poet")
-ANSWERS = {"poet": [[message("Über allen Gipfeln ist Ruh, in allen Wipfeln spürest du ...")]]}
+ANSWERS = {
+    "poet": [[message("Über allen Gipfeln ist Ruh, in allen Wipfeln spürest du ...")]]
+}
 
 
 async def main(store: Path) -> None:
@@ -24,7 +27,9 @@ async def main(store: Path) -> None:
         config = RunConfig(model_provider=fake.models())
         result = Runner.run_streamed(agent, "A poem, please.", run_config=config)
         async for event in result.stream_events():
-            if event.type == "raw_response_event" and "delta" in event.data.type:
+            if event.type != "raw_response_event":
+                continue
+            if isinstance(event.data, ResponseTextDeltaEvent):
                 print(event.data.delta, end="", flush=True)
     itemtrace.uninstall()
 
