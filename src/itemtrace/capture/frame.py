@@ -85,7 +85,9 @@ class Frame:
         failures: How often itemtrace could not record something; the seal says it.
     """
 
-    def __init__(self, run_id: str, shared: TraceShared, privacy: Privacy, *, ascii: bool) -> None:  # noqa: A002
+    def __init__(
+        self, run_id: str, shared: TraceShared, privacy: Privacy, *, ascii: bool
+    ) -> None:  # noqa: A002
         self.id = run_id
         self.shared = shared
         self.privacy = privacy
@@ -168,14 +170,19 @@ class Frame:
 
     def seal(self) -> list[Record]:
         """Returns the closing record; nothing may be recorded after it."""
-        body: dict[str, Any] = {"records": self._seq, "digest": canonical.b64(self._hash.digest())}
+        body: dict[str, Any] = {
+            "records": self._seq,
+            "digest": canonical.b64(self._hash.digest()),
+        }
         if self.failures:
             body["failures"] = self.failures
         return self.make("seal", body)
 
     # --- model calls --------------------------------------------------------
 
-    def call_started(self, agent: Any, system: str | None, items: Any, emit: Emit) -> Call:
+    def call_started(
+        self, agent: Any, system: str | None, items: Any, emit: Emit
+    ) -> Call:
         """Opens a model call: what the model is about to see."""
         given = items if isinstance(items, list) else [items]
         body: dict[str, Any] = {"n": self.calls, "agent": _name(agent)}
@@ -202,7 +209,9 @@ class Frame:
         self.calls += 1
         return self.call
 
-    def call_ended(self, call: Call, response: Any, more: dict[str, Any]) -> tuple[list[list[Record]], list[Record]]:
+    def call_ended(
+        self, call: Call, response: Any, more: dict[str, Any]
+    ) -> tuple[list[list[Record]], list[Record]]:
         """Closes a model call.
 
         Args:
@@ -237,13 +246,17 @@ class Frame:
             return self.privacy.value(text)
         return self.shared_text(text, records)
 
-    def _response(self, response: Any, call: Call) -> tuple[dict[str, Any], list[list[Record]]]:
+    def _response(
+        self, response: Any, call: Call
+    ) -> tuple[dict[str, Any], list[list[Record]]]:
         names = self.known_agent(call.agent)[1]
         name = _name(call.agent)
         items = []
         output = []
         for raw in response.output:
-            recorded, records = self.item(raw, usual_type(raw, names), name, call=call.n)
+            recorded, records = self.item(
+                raw, usual_type(raw, names), name, call=call.n
+            )
             self.unseen.append(recorded)
             items.append(records)
             output.append(recorded.seq)
@@ -281,7 +294,10 @@ class Frame:
         }
         self.responses[id(response)] = (call, response)
         clean = {key: value for key, value in body.items() if value is not None}
-        return call, [*records, *self.make("call", {"n": call, "recalled": True, "response": clean})]
+        return call, [
+            *records,
+            *self.make("call", {"n": call, "recalled": True, "response": clean}),
+        ]
 
     # --- items --------------------------------------------------------------
 
@@ -309,11 +325,17 @@ class Frame:
             "extra": self._extra(extra),
             "tool": tool,
             "redacted": redacted or None,
+            "replaces": self._replaced(mapping),
         }
-        records = self.make("item", {key: value for key, value in body.items() if value is not None})
+        records = self.make(
+            "item", {key: value for key, value in body.items() if value is not None}
+        )
         sent = mapping
         if isinstance(mapping, dict):
-            sent = as_input_item(mapping, local_output=isinstance(raw, dict) and type == "tool_call_output_item")
+            sent = as_input_item(
+                mapping,
+                local_output=isinstance(raw, dict) and type == "tool_call_output_item",
+            )
         recorded = Recorded(
             seq=records[-1].seq,
             raw=mapping,
@@ -323,6 +345,7 @@ class Frame:
             sent=sent,
             extra=extra or {},
             output=output,
+            call=call,
         )
         self.recorded.append(recorded)
         self.sources.setdefault(id(raw), []).append(recorded)
@@ -337,9 +360,39 @@ class Frame:
         if self.privacy.content:
             return extra
         return {
-            key: self.privacy.value(value) if key in ("output", "custom_data") else value
+            key: self.privacy.value(value)
+            if key in ("output", "custom_data")
+            else value
             for key, value in extra.items()
         }
+
+    def _replaced(self, mapping: Any) -> int | None:
+        """Returns the record that said otherwise of the same output, before the SDK's own was seen."""
+        if not isinstance(mapping, dict) or mapping.get("type") not in MADE_BY_SDK:
+            return None
+        for recorded in self.outputs.get(str(mapping.get("call_id")), ()):
+            if recorded.predicted:
+                recorded.predicted = False
+                self.unseen = [entry for entry in self.unseen if entry is not recorded]
+                return recorded.seq
+        return None
+
+    def latest_calls(self) -> list[Recorded]:
+        """Returns the items of the latest response, in order."""
+        found: list[Recorded] = []
+        for recorded in reversed(self.recorded):
+            if recorded.call is None:
+                continue
+            if recorded.call != self.calls - 1:
+                break
+            found.append(recorded)
+        return found[::-1]
+
+    def forget(self) -> None:
+        """Lets go of the run's items when it has ended."""
+        self.recorded, self.unseen, self.usages = [], [], []
+        self.sources, self.outputs, self.responses, self._agents = {}, {}, {}, {}
+        self._table, self.given_input, self.call = InputTable(), None, None
 
     def find(self, raw: Any) -> Recorded | None:
         """Returns the record of an SDK object, by identity."""
@@ -350,6 +403,7 @@ class Frame:
         """Returns the entry of an item that no earlier call saw."""
         for place, recorded in enumerate(self.unseen):
             if recorded.sent == item:
+                recorded.predicted = False
                 del self.unseen[place]
                 return _ref(recorded.seq)
         if not isinstance(item, dict):
@@ -357,7 +411,9 @@ class Frame:
         for place, recorded in enumerate(self.unseen):
             if isinstance(recorded.sent, dict) and _is_part(item, recorded.sent):
                 del self.unseen[place]
-                return _ref(recorded.seq, [key for key in recorded.sent if key not in item])
+                return _ref(
+                    recorded.seq, [key for key in recorded.sent if key not in item]
+                )
         if self.calls and item.get("type") in MADE_BY_SDK:
             recorded, records = self.item(item, None, None)
             provisional += records
@@ -377,7 +433,9 @@ class Frame:
             self._agents[id(agent)] = known
         return known
 
-    def _describe(self, agent: Any, body: dict[str, Any], records: list[Record]) -> None:
+    def _describe(
+        self, agent: Any, body: dict[str, Any], records: list[Record]
+    ) -> None:
         _, _, settings, tools = self.known_agent(agent)
         if settings:
             body["settings"] = self.shared_text(settings, records)
@@ -401,7 +459,9 @@ def _is_part(item: dict[str, Any], whole: dict[str, Any]) -> bool:
     if len(item) >= len(whole) or item.get("type") != whole.get("type"):
         return False
     kept = [key for key in whole if key in item]
-    return kept == list(item) and all(whole[key] == value for key, value in item.items())
+    return kept == list(item) and all(
+        whole[key] == value for key, value in item.items()
+    )
 
 
 def _settings(agent: Any) -> str | None:
@@ -410,7 +470,8 @@ def _settings(agent: Any) -> str | None:
     found = {
         key: value
         for key, value in fields.items()
-        if value is not None and key not in ("extra_headers", "retry")  # may hold credentials, code
+        if value is not None
+        and key not in ("extra_headers", "retry")  # may hold credentials, code
     }
     return canonical.dumps(found) if found else None
 

@@ -24,7 +24,9 @@ class InputTable:
         self._ranges: Ranges = []
         self._index: dict[Any, list[int]] | None = None
 
-    def add(self, items: list[Any], entry: Callable[[Any], Any]) -> tuple[list[Any], Ranges]:
+    def add(
+        self, items: list[Any], entry: Callable[[Any], Any]
+    ) -> tuple[list[Any], Ranges]:
         """Returns the new entries of a call and the ranges that make its list.
 
         Args:
@@ -47,7 +49,9 @@ class InputTable:
             self._index.setdefault(item_key(item), []).append(len(self._items) - 1)
         return entry(item)
 
-    def _rewritten(self, items: list[Any], entry: Callable[[Any], Any]) -> tuple[list[Any], Ranges]:
+    def _rewritten(
+        self, items: list[Any], entry: Callable[[Any], Any]
+    ) -> tuple[list[Any], Ranges]:
         if self._index is None:
             self._index = {}
             for number, item in enumerate(self._items):

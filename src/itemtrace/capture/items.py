@@ -49,7 +49,11 @@ MADE_BY_SDK: Final = frozenset(
 def class_name(raw: Any) -> str | None:
     """Returns the class of a raw item where a reader would not expect it (docs/format.md, `item`)."""
     if isinstance(raw, dict):
-        return "dict" if raw.get("type") in usual_classes() and raw.get("type") not in MADE_BY_SDK else None
+        return (
+            "dict"
+            if raw.get("type") in usual_classes() and raw.get("type") not in MADE_BY_SDK
+            else None
+        )
     kind = type(raw)
     name = getattr(raw, "type", None)
     if name in MADE_BY_SDK:
@@ -82,7 +86,9 @@ def usual_type(raw: Any, handoffs: frozenset[str]) -> str:
         name = raw.get("name") if isinstance(raw, dict) else getattr(raw, "name", None)
         return "handoff_call_item" if name in handoffs else "tool_call_item"
     if not isinstance(raw, dict) and type(raw).__name__ == "ResponseOutputMessage":
-        return "message_output_item"  # the client's class for types that it does not know
+        return (
+            "message_output_item"  # the client's class for types that it does not know
+        )
     return ITEM_TYPES.get(kind or "", "tool_call_item")
 
 
@@ -91,7 +97,9 @@ def handoff_names(agent: Any) -> frozenset[str]:
     from agents import Handoff  # noqa: PLC0415
 
     return frozenset(
-        entry.tool_name if isinstance(entry, Handoff) else Handoff.default_tool_name(entry)
+        entry.tool_name
+        if isinstance(entry, Handoff)
+        else Handoff.default_tool_name(entry)
         for entry in getattr(agent, "handoffs", ())
     )
 
@@ -142,7 +150,9 @@ def usage(value: Any) -> list[Any] | None:
 
 def entries(value: Any) -> list[list[Any]]:
     """Returns the `request_usage_entries` of a usage, without a request count each."""
-    return [_entry(entry) for entry in getattr(value, "request_usage_entries", None) or ()]
+    return [
+        _entry(entry) for entry in getattr(value, "request_usage_entries", None) or ()
+    ]
 
 
 def _entry(value: Any) -> list[Any]:
@@ -176,6 +186,8 @@ class Recorded:
         extra: What was written beside the raw item.
         sent: The raw item as an input item, what the next model call should see.
         output: The tool's value, for outputs.
+        call: Ordinal of the model call whose response has it.
+        predicted: Made before the SDK's own item was seen; the next input or the result confirms it.
     """
 
     seq: int
@@ -186,3 +198,5 @@ class Recorded:
     sent: Any
     extra: dict[str, Any] = field(default_factory=dict)
     output: Any = None
+    call: int | None = None
+    predicted: bool = False

@@ -93,6 +93,9 @@ class Privacy:
 
 
 def _short(value: object) -> bool:
-    return isinstance(value, bool | int) or value is None or (
-        isinstance(value, str) and len(value) <= 200
-    ) or (isinstance(value, dict) and set(value) <= {"type", "caller_id"})
+    return (
+        isinstance(value, bool | int)
+        or value is None
+        or (isinstance(value, str) and len(value) <= 200)
+        or (isinstance(value, dict) and set(value) <= {"type", "caller_id"})
+    )

@@ -47,7 +47,9 @@ def end_body(frame: Frame, result: Any, emit: Emit) -> dict[str, Any]:
     _add_final(frame, result, found, body)
     interruptions = getattr(result, "interruptions", None)
     if interruptions:
-        body["interruptions"] = [_record_of(frame, item, emit).seq for item in interruptions]
+        body["interruptions"] = [
+            _record_of(frame, item, emit).seq for item in interruptions
+        ]
     guardrails = _guardrails(frame, result)
     if guardrails:
         body["guardrails"] = guardrails
@@ -73,12 +75,15 @@ def _record_of(frame: Frame, item: Any, emit: Emit) -> Recorded:
         for recorded in frame.outputs.get(str(key), ()):
             if recorded.raw == mapping and _compatible(recorded, item):
                 recorded.source = raw
+                recorded.predicted = False
                 return recorded
     extra = sdk.extra(item)
     output = getattr(item, "output", None)
     if item.type == "tool_call_output_item" and sdk.differs(output, raw):
         extra["output"] = canonical.encode(output)
-    recorded, records = frame.item(raw, item.type, item.agent.name, extra=extra, output=output)
+    recorded, records = frame.item(
+        raw, item.type, item.agent.name, extra=extra, output=output
+    )
     emit(item.type, records)
     return recorded
 
@@ -106,7 +111,9 @@ def _ranges(numbers: list[int]) -> list[int | list[int]]:
     return found
 
 
-def _meta(frame: Frame, found: list[tuple[Any, Recorded]]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _meta(
+    frame: Frame, found: list[tuple[Any, Recorded]]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Returns what items of one tool have in common, and what single items have of their own."""
     extras = [_final_extra(item, recorded) for item, recorded in found]
     names = _tool_names(found)
@@ -118,7 +125,9 @@ def _meta(frame: Frame, found: list[tuple[Any, Recorded]]) -> tuple[dict[str, An
             fix["type"] = item.type
         if item.agent is not None and item.agent.name != recorded.agent:
             fix["agent"] = item.agent.name
-        expected = recorded.extra or _for_tool(common, names.get(recorded.seq), item.type)
+        expected = recorded.extra or _for_tool(
+            common, names.get(recorded.seq), item.type
+        )
         if extra != expected:
             fix["extra"] = frame._extra(extra) or {}  # noqa: SLF001 - one rule for both
         if fix:
@@ -159,13 +168,21 @@ def _tool_names(found: list[tuple[Any, Recorded]]) -> dict[int, str]:
 
 
 def _common(
-    found: list[tuple[Any, Recorded]], extras: list[dict[str, Any]], names: dict[int, str]
+    found: list[tuple[Any, Recorded]],
+    extras: list[dict[str, Any]],
+    names: dict[int, str],
 ) -> dict[str, Any]:
     counts: dict[tuple[str, str], Counter[str]] = {}
     values: dict[str, dict[str, Any]] = {}
     for (item, recorded), extra in zip(found, extras, strict=True):
         name, kind = names.get(recorded.seq), _KINDS.get(item.type)
-        if name is None or kind is None or recorded.extra or not extra or "output" in extra:
+        if (
+            name is None
+            or kind is None
+            or recorded.extra
+            or not extra
+            or "output" in extra
+        ):
             continue
         text = canonical.dumps(extra)
         values[text] = extra
@@ -176,7 +193,9 @@ def _common(
     return common
 
 
-def _for_tool(common: dict[str, Any], name: str | None, item_type: str) -> dict[str, Any]:
+def _for_tool(
+    common: dict[str, Any], name: str | None, item_type: str
+) -> dict[str, Any]:
     kind = _KINDS.get(item_type)
     if name is None or kind is None:
         return {}
@@ -232,7 +251,10 @@ def _add_final(
             return
         break
     public = value if frame.privacy.content else withheld(value)
-    body["final"] = {"value": canonical.encode(public), "type": canonical.type_name(value)}
+    body["final"] = {
+        "value": canonical.encode(public),
+        "type": canonical.type_name(value),
+    }
 
 
 def _guardrails(frame: Frame, result: Any) -> dict[str, Any]:
@@ -288,13 +310,42 @@ def _lists(frame: Frame, result: Any, items: list[Recorded]) -> dict[str, Any]:
     if to_list is None or not _unusual(result, items):
         return {}
     start = ItemHelpers.input_to_new_input_list(result.input)
-    plain = [*start, *(recorded.sent for recorded in items if recorded.type != "tool_approval_item")]
+    plain = [
+        *start,
+        *(recorded.sent for recorded in items if recorded.type != "tool_approval_item"),
+    ]
     found: dict[str, Any] = {}
     for mode in ("preserve_all", "normalized"):
         actual = to_list(mode=mode)
         if actual != plain:
             found[mode] = _entries(frame, actual)
     return found
+
+
+def state(frame: Frame, result: Any) -> Any:
+    """Returns the `RunState` JSON of an interrupted run, without the application's context.
+
+    What repeats recorded items is written as references, so that content stays once.
+    """
+    found = result.to_state().to_json(context_serializer=lambda _: {})
+    context = found.get("context")
+    if isinstance(context, dict) and "context" in context:
+        context["context"] = {}
+    index: dict[Any, list[Recorded]] = {}
+    for recorded in frame.recorded:
+        index.setdefault(item_key(recorded.raw), []).append(recorded)
+    return _referred(found, index)
+
+
+def _referred(value: Any, index: dict[Any, list[Recorded]]) -> Any:
+    if isinstance(value, list):
+        return [_referred(child, index) for child in value]
+    if not isinstance(value, dict):
+        return value
+    for recorded in index.get(item_key(value), ()):
+        if recorded.raw == value and recorded.sent is recorded.raw:
+            return Escaped({TAG: "ref", "s": recorded.seq})
+    return {key: _referred(child, index) for key, child in value.items()}
 
 
 _ALWAYS_COMPARED = 500
@@ -307,8 +358,8 @@ def _unusual(result: Any, items: list[Recorded]) -> bool:
     The plain rule was confirmed by every model call that saw the items; what it cannot know is a
     handoff that rewrote the history and a policy that leaves reasoning ids out.
     """
-    if len(items) <= _ALWAYS_COMPARED or getattr(result, "_reasoning_item_id_policy", None):
+    if len(items) <= _ALWAYS_COMPARED or getattr(
+        result, "_reasoning_item_id_policy", None
+    ):
         return True
     return any(recorded.type == "handoff_call_item" for recorded in items)
-
-

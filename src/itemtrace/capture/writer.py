@@ -43,8 +43,13 @@ class Writer:
         """
         attributes, length = _live_limits(span)
         profile = self._profile(length)
-        values = [value for record in records for value in chunks.split(record, profile)]
-        room = min(profile.attributes, attributes - len(getattr(span, "attributes", None) or ()))
+        values = [
+            value for record in records for value in chunks.split(record, profile)
+        ]
+        room = min(
+            profile.attributes,
+            attributes - len(getattr(span, "attributes", None) or ()),
+        )
         placed = self._set(span, values, room, profile)
         if placed == len(values):
             return

@@ -158,6 +158,9 @@ def _role(item: object, parts: list[Part]) -> str:
 
 
 def _hosted(part: Part) -> Part:
-    hosted: Part = {"type": "server_tool_call_response", "id": part.get("id")}
-    hosted["server_tool_call_response"] = {"type": "shell", "output": part["response"]}
+    answer = {"type": "shell", "output": part["response"]}
+    hosted: Part = {"type": "server_tool_call_response"}
+    if "id" in part:
+        hosted["id"] = part["id"]
+    hosted["server_tool_call_response"] = answer
     return hosted

@@ -34,7 +34,9 @@ def content_parts(content: object) -> list[Part]:
 def _text(name: str, kind: str = "text") -> Builder:
     def build(block: Any) -> Part | None:
         text = field(block, name)
-        return {"type": kind, "content": text} if text else None
+        if not isinstance(text, str) or not text:
+            return None
+        return {"type": kind, "content": text}
 
     return build
 

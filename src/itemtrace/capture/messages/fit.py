@@ -86,7 +86,8 @@ def _wrapped(text: str, limit: int) -> str:
 
 
 def _rooms(limit: int) -> tuple[int, ...]:
-    return (limit, limit // 4, limit // 16, _SMALLEST)
+    rooms = {max(room, _SMALLEST) for room in (limit, limit // 4, limit // 16, 0)}
+    return tuple(sorted(rooms, reverse=True))
 
 
 def _size(text: str) -> int:

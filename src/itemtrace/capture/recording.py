@@ -1,0 +1,316 @@
+"""One run and its spans: what hooks and callbacks say of it, put into records and onto spans."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from opentelemetry import trace as otel_trace
+from opentelemetry.context import Context
+from opentelemetry.trace import SpanKind
+
+from itemtrace import semconv
+from itemtrace.capture import calls, tools
+from itemtrace.capture.frame import Frame
+from itemtrace.capture.privacy import Privacy
+from itemtrace.capture.spans import Attributes, SpanContextInfo, error_type, keep_alive
+from itemtrace.capture.tree import OpenSpan, OpenTrace, Tree
+from itemtrace.codec.record import Record
+
+
+@dataclass
+class Given:
+    """What the runner seam knows before a run starts.
+
+    Attributes:
+        capture: `full`, or `spans` when only tracing callbacks are there.
+        agent: The starting agent, or its name.
+        input: The caller's input; None for a resumed run.
+        options: What the caller gave beside it.
+        parent: The run that this one is nested in.
+        parent_call: The tool call that started it.
+        resumed: The decisions of a resumed run.
+        streamed: Whether it streams.
+        content: False when `trace_include_sensitive_data` is off.
+        model: `RunConfig.model`, which goes before the agents' own.
+        settings: `RunConfig.model_settings`.
+        merged: Stored and new items, as a session callback got them.
+    """
+
+    capture: str = "full"
+    agent: Any = None
+    input: Any = None
+    options: dict[str, Any] = field(default_factory=dict)
+    parent: Recording | None = None
+    parent_call: str | None = None
+    resumed: list[dict[str, Any]] | None = None
+    streamed: bool = False
+    content: bool = True
+    model: Any = None
+    settings: Any = None
+    merged: tuple[list[Any], list[Any]] | None = None
+
+
+class Recording:
+    """A run that is being recorded.
+
+    Attributes:
+        given: What was known before it started.
+        frame: Its records; None until the first span of it, and for ever in an unsampled trace.
+        call: The open model call and its spans.
+        tools: The tool calls at work.
+        failures: What could not be recorded before there was a frame.
+    """
+
+    def __init__(self, given: Given, tree: Tree) -> None:
+        self.given = given
+        self.tree = tree
+        self.frame: Frame | None = None
+        self.trace: OpenTrace | None = None
+        self.call = calls.ModelCalls(self)
+        self.tools = tools.ToolCalls(self)
+        self.content = given.content and tree.settings.content
+        self.children: dict[str | None, int] = {}
+        self.waiting_calls: set[str] = set()
+        self.ended = False
+        self.last_agent: str | None = None
+        self._failures = 0
+        self._parent: Context | None = None
+        self._info = SpanContextInfo()
+        self._begun = False
+
+    @property
+    def failures(self) -> int:
+        """How often something of this run could not be recorded."""
+        return self._failures
+
+    @failures.setter
+    def failures(self, count: int) -> None:
+        self._failures = count
+        if self.frame is not None:
+            self.frame.failures = count
+
+    # --- begin ------------------------------------------------------------------
+
+    def begin(self, opened: OpenTrace, parent: OpenSpan | None) -> None:
+        """Writes the first record, once, when the first span of the run is about to start."""
+        if self._begun:
+            return
+        self._begun = True
+        self.trace = opened
+        self._parent = (
+            otel_trace.set_span_in_context(parent.otel) if parent else opened.context
+        )
+        name = (
+            self.given.agent
+            if isinstance(self.given.agent, str)
+            else getattr(self.given.agent, "name", None)
+        )
+        self._info = SpanContextInfo(group_id=opened.shared.group, agent_name=name)
+        span = self.start_span("run_start", parent_context=self._parent)
+        if not span.is_recording():
+            span.end()
+            return
+        run_id = f"{span.get_span_context().span_id:016x}"
+        privacy = Privacy(content=self.content, redactors=self.tree.settings.redact)
+        ascii_only = self.tree.settings.profile.ascii
+        self.frame = Frame(run_id, opened.shared, privacy, ascii=ascii_only)
+        self.frame.failures = self._failures
+        records = self.frame.begin(self._begin_body(opened, parent, name))
+        attributes: Attributes = {
+            semconv.ITEMTRACE_RUN_ID: run_id,
+            semconv.ITEMTRACE_RUN_CAPTURE: self.given.capture,
+        }
+        if name:
+            attributes[semconv.GEN_AI_AGENT_NAME] = name
+        span.set_attributes(attributes)
+        self.tree.writer.put(span, records, keep_alive(self._info))
+        span.end()
+
+    def _begin_body(
+        self, opened: OpenTrace, parent: OpenSpan | None, agent: str | None
+    ) -> dict[str, Any]:
+        assert self.frame is not None  # noqa: S101 - set by the caller, for the type checker
+        shared, given = opened.shared, self.given
+        trace = {"id": shared.sdk_id, "name": shared.name, "group": shared.group}
+        if shared.metadata and self.content:
+            trace["metadata"] = shared.metadata
+        body: dict[str, Any] = {
+            **calls.versions(),
+            "capture": given.capture,
+            "started": self.frame.started,
+            "trace": {key: value for key, value in trace.items() if value is not None},
+            "agent": agent,
+            "input": given.input,
+            "options": given.options or None,
+            "streamed": given.streamed or None,
+            "withheld": None if self.content else True,
+        }
+        above = given.parent
+        if above is not None and above.frame is not None:
+            body["parent"] = self._nested(above, parent)
+        else:
+            body["after"] = shared.roots[-1] if shared.roots else None
+            shared.roots.append(self.frame.id)
+        if given.resumed is not None:
+            body["resumed"] = self._resumed(given.resumed)
+        return body
+
+    def _nested(self, above: Recording, parent: OpenSpan | None) -> dict[str, Any]:
+        assert self.frame is not None  # noqa: S101
+        assert above.frame is not None  # noqa: S101
+        above.frame.children.append(self.frame.id)
+        call = self.given.parent_call
+        number = above.children.get(call, 0)
+        above.children[call] = number + 1
+        place: dict[str, Any] = {"run": above.frame.id, "n": number}
+        if call is not None:
+            place["call"] = call
+        elif parent is not None:
+            place["span"] = parent.data.type
+        return place
+
+    def _resumed(self, decisions: list[dict[str, Any]]) -> dict[str, Any]:
+        assert self.trace is not None  # noqa: S101
+        assert self.frame is not None  # noqa: S101
+        waiting = self.trace.shared.waiting
+        runs = [waiting[d["call"]] for d in decisions if d.get("call") in waiting]
+        for decision in decisions:
+            if "message" in decision:
+                decision["message"] = self.frame.privacy.value(decision["message"])
+        body: dict[str, Any] = {"decisions": decisions}
+        if runs:
+            body["run"] = runs[0]
+        return body
+
+    # --- what spans want to know -----------------------------------------------------
+
+    def handoff_tool(self) -> str | None:
+        """Returns the name of the tool that the model called for the latest handoff."""
+        for entry in self.frame.latest_calls() if self.frame is not None else ():
+            if entry.type == "handoff_call_item" and isinstance(entry.raw, dict):
+                name = entry.raw.get("name")
+                return name if isinstance(name, str) else None
+        return None
+
+    # --- spans of our own -----------------------------------------------------------
+
+    def start_span(
+        self,
+        name: str,
+        *,
+        parent_context: Context | None = None,
+        start_ns: int | None = None,
+    ) -> otel_trace.Span:
+        """Starts a span for a record that the SDK has no span for."""
+        context = parent_context or self._parent or Context()
+        attributes = keep_alive(self._info)
+        return self.tree.writer.tracer.start_span(
+            name, context, SpanKind.INTERNAL, attributes, start_time=start_ns
+        )
+
+    def emit(
+        self,
+        name: str,
+        records: Sequence[Record],
+        *,
+        parent: OpenSpan | None = None,
+        at_ns: int | None = None,
+    ) -> None:
+        """Writes records on a short span of their own."""
+        context = otel_trace.set_span_in_context(parent.otel) if parent else None
+        span = self.start_span(name, parent_context=context, start_ns=at_ns)
+        self.tree.writer.put(span, records, keep_alive(self._info))
+        span.end(at_ns)
+
+    # --- end --------------------------------------------------------------------------
+
+    def finish(
+        self,
+        body: Callable[[Frame], Mapping[str, Any]],
+        status: str,
+        failed: Callable[[BaseException], None],
+    ) -> None:
+        """Writes the end and the seal.
+
+        Args:
+            body: Gives the body of the `end` record.
+            status: `completed`, `interrupted`, `failed` or `cancelled`.
+            failed: Called when the body cannot be made; the seal then says so.
+        """
+        if self.frame is None or self.ended:
+            return
+        self.ended = True
+        frame = self.frame
+        self.call.flush()
+        try:
+            more = dict(body(frame))
+        except Exception as error:  # noqa: BLE001 - without a seal the whole ledger would look cut off
+            failed(error)
+            more = {}
+        end: dict[str, Any] = {"status": status, "end": frame.since(), **more}
+        if frame.children:
+            end["children"] = frame.children
+        records = [*frame.make("end", end)]
+        records += frame.seal()
+        span = self.start_span("run_end")
+        span.set_attributes(
+            self._summary(frame, status, len(end.get("items") or ()), more)
+        )
+        self.tree.writer.put(span, records, keep_alive(self._info))
+        span.end()
+        self.release()
+
+    def _summary(
+        self, frame: Frame, status: str, _: int, end: Mapping[str, Any]
+    ) -> Attributes:
+        found: Attributes = {
+            semconv.ITEMTRACE_RUN_ID: frame.id,
+            semconv.ITEMTRACE_RUN_STATUS: status,
+            semconv.ITEMTRACE_RUN_ITEMS: _count(end.get("items") or ()),
+            semconv.ITEMTRACE_RUN_STARTED_NS: frame.started,
+            semconv.ITEMTRACE_RUN_CAPTURE: self.given.capture,
+        }
+        name = self._info.agent_name
+        if name:
+            found[semconv.GEN_AI_AGENT_NAME] = name
+        if self.given.streamed:
+            found[semconv.ITEMTRACE_RUN_STREAMED] = True
+        if self.given.parent is not None and self.given.parent.frame is not None:
+            found[semconv.ITEMTRACE_RUN_PARENT] = self.given.parent.frame.id
+        sums = [
+            sum(part)
+            for part in zip(*(usage[:4] for usage in frame.usages), strict=True)
+        ]
+        if sums:
+            found[semconv.ITEMTRACE_USAGE_REQUESTS] = sums[0]
+            found[semconv.ITEMTRACE_USAGE_INPUT_TOKENS] = sums[1]
+            found[semconv.ITEMTRACE_USAGE_OUTPUT_TOKENS] = sums[2]
+            found[semconv.ITEMTRACE_USAGE_TOTAL_TOKENS] = sums[3]
+        return found
+
+    def release(self) -> None:
+        """Lets go of the run's objects; a context that outlives the run may still hold this one."""
+        self.call = calls.ModelCalls(self)
+        self.tools = tools.ToolCalls(self)
+        if self.frame is not None:
+            self.frame.forget()
+        self.given = Given(
+            capture=self.given.capture, parent=None, content=self.given.content
+        )
+
+
+def failure(error: BaseException, privacy: Privacy) -> dict[str, Any]:
+    """Returns an exception as it may be recorded."""
+    return {"type": error_type(error), "message": privacy.value(str(error))}
+
+
+def _count(items: Sequence[Any]) -> int:
+    return sum(entry[1] if isinstance(entry, list) else 1 for entry in items)
+
+
+def now_ns() -> int:
+    """Returns the time as spans count it."""
+    return time.time_ns()
