@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.ledger.entries import seqs
@@ -10,6 +9,8 @@ from itemtrace.ledger.items import CALL_OF_OUTPUT, Item, lost
 
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from itemtrace.ledger.run import Run
 
 
@@ -25,10 +26,8 @@ def items(run: Run) -> dict[int, Item]:
     fixes = _fixes(run)
     calls = _calls_by_seq(run)
     found: dict[int, Item] = {}
-    bodies: dict[int, dict[str, Any]] = {}
-    for seq, body in run.bodies("item"):
-        bodies[seq] = {**body, **fixes.get(seq, {})}
-        body = bodies[seq]
+    for seq, recorded in run.bodies("item"):
+        body = {**recorded, **fixes.get(seq, {})}
         found[seq] = Item(
             type=body.get("type") or "",
             raw=body.get("raw"),

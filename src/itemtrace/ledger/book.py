@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.codec import canonical
 from itemtrace.codec.canonical import TAG, Placeholder
-from itemtrace.codec.record import Record
 from itemtrace.errors import CodecError
 
 
 if TYPE_CHECKING:
+    from itemtrace.codec.record import Record
     from itemtrace.ledger.run import Run
 
 
@@ -74,5 +74,5 @@ class Book:
         """Returns the text of a `blob`; a placeholder for every other escape."""
         if escape[TAG] != "blob":
             return Placeholder(escape)
-        found = self.blobs.get(escape.get("d", ""))
+        found = self.blobs.get(str(escape.get("d")))
         return Placeholder({**escape, TAG: "missing"}) if found is None else found

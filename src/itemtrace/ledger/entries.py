@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.codec.canonical import TAG, Placeholder
-from itemtrace.ledger.items import Item
 
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from itemtrace.ledger.items import Item
     from itemtrace.ledger.run import Run
 
 

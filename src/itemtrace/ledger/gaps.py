@@ -6,10 +6,13 @@ known, and `itemtrace verify` prints it. What a gap says is lost is a `Placehold
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class GapCause(StrEnum):

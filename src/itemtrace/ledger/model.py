@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from itemtrace.codec.record import Record
 from itemtrace.errors import TraceNotFound
 from itemtrace.ledger.book import Book
-from itemtrace.ledger.gaps import Gap
 from itemtrace.ledger.run import Run
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from itemtrace.codec.record import Record
+    from itemtrace.ledger.gaps import Gap
 
 
 class Ledger:
@@ -111,26 +116,33 @@ def build(
 
 def _link(book: Book) -> None:
     """Nests runs under their parents; what would hang under itself becomes a root."""
-    waiting: list[Run] = []
-    for run in sorted(book.runs.values(), key=_order):
-        parent = run.parent
-        if parent is None or hangs_under_itself(run):
-            waiting.append(run)
+    ordered = sorted(book.runs.values(), key=_order)
+    parents = {
+        run.run_id: run.parent.run_id for run in ordered if run.parent is not None
+    }
+    loose = circular(parents)
+    for run in ordered:
+        if run.run_id in loose or run.run_id not in parents:
+            book.roots.append(run)
         else:
-            book.nested.setdefault(parent.run_id, []).append(run)
-    book.roots = waiting
+            book.nested.setdefault(parents[run.run_id], []).append(run)
 
 
-def hangs_under_itself(run: Run) -> bool:
-    """Whether a run is among its own parents, which only a forged trace can say."""
-    seen: set[str] = set()
-    current = run.parent
-    while current is not None and current.run_id not in seen:
-        if current is run:
-            return True
-        seen.add(current.run_id)
-        current = current.parent
-    return False
+def circular(parents: Mapping[str, str]) -> set[str]:
+    """Returns the runs that are among their own parents, which only a forged trace can say."""
+    found: set[str] = set()
+    known: set[str] = set()
+    for run_id in parents:
+        path: dict[str, None] = {}
+        current = run_id
+        while current in parents and current not in known and current not in path:
+            path[current] = None
+            current = parents[current]
+        if current in path:
+            walked = list(path)
+            found.update(walked[walked.index(current) :])
+        known.update(path)
+    return found
 
 
 def _order(run: Run) -> tuple[bool, int, str]:

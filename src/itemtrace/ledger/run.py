@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from itemtrace.codec.canonical import Placeholder
-from itemtrace.codec.record import Record
 from itemtrace.ledger import assembly, tools, turns
 from itemtrace.ledger import usage as usages
-from itemtrace.ledger.book import Book
 from itemtrace.ledger.calls import (
     ErrorInfo,
     ModelCall,
@@ -20,10 +17,17 @@ from itemtrace.ledger.calls import (
     model_calls,
 )
 from itemtrace.ledger.entries import resolve_all
-from itemtrace.ledger.gaps import Gap
 from itemtrace.ledger.guardrails import GuardrailResult, guardrail_results
 from itemtrace.ledger.items import Item, lost
-from itemtrace.ledger.usage import Usage
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from itemtrace.codec.record import Record
+    from itemtrace.ledger.book import Book
+    from itemtrace.ledger.gaps import Gap
+    from itemtrace.ledger.usage import Usage
 
 
 ListMode = Literal["preserve_all", "normalized"]
@@ -168,7 +172,7 @@ class Run:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the runner was given: `max_turns`, `session`, …"""
+        """What the runner was given, such as `max_turns`."""
         return self.begin.get("options") or {}
 
     @property
@@ -188,8 +192,8 @@ class Run:
 
     @property
     def status(self) -> str:
-        """`completed`, `interrupted`, `failed`, `cancelled`; `unfinished` without an end."""
-        return str(self.end.get("status") or "unfinished")
+        """`completed`, `interrupted`, `failed`, `cancelled`; `unsealed` without an end."""
+        return str(self.end.get("status") or "unsealed")
 
     @property
     def error(self) -> ErrorInfo | None:

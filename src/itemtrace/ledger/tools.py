@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,8 @@ from itemtrace.ledger.items import CALL_OF_OUTPUT, OUTPUT_OF_CALL, Item
 
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from itemtrace.ledger.run import Run
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from itemtrace.ledger.calls import ModelCall
-from itemtrace.ledger.items import Item
-from itemtrace.ledger.tools import ToolCall
 from itemtrace.ledger.usage import Usage, total
 
 
 if TYPE_CHECKING:
+    from itemtrace.ledger.items import Item
     from itemtrace.ledger.run import Run
+    from itemtrace.ledger.tools import ToolCall
 
 
 UsageKey = Literal["agent", "model", "tool", "turn"]
