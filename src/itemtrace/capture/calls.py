@@ -65,7 +65,7 @@ class ModelCalls:
     ) -> None:
         """The model is about to be called."""
         frame = self._recording.frame
-        if frame is None:
+        if frame is None or self._recording.ended:
             return
         self.flush()
         self._parent = parent
@@ -154,7 +154,7 @@ class ModelCalls:
         more["previous"] = getattr(echoed, "previous_response_id", None)
         items, records = frame.call_ended(call, response, more)
         for output in items:
-            name = _item_name(frame, output[-1].seq)
+            name = _item_name(frame, output[0].seq)
             self._recording.emit(name, output, parent=span, at_ns=span.end_ns)
         self._recording.tree.finish(span, records, span.end_ns)
 
@@ -228,7 +228,7 @@ class ModelCalls:
     def from_span(self, span: OpenSpan) -> None:
         """Records a model call from its span alone."""
         frame = self._recording.frame
-        if frame is None:
+        if frame is None or self._recording.ended:
             self._recording.tree.finish(span, (), span.end_ns)
             return
         data = span.data

@@ -112,13 +112,14 @@ class Frame:
     # --- records ------------------------------------------------------------
 
     def make(self, kind: str, body: dict[str, Any]) -> list[Record]:
-        """Returns the record of a body, and before it the records of long texts in it."""
-        records: list[Record] = []
+        """Returns the record of a body, and after it the records of long texts in it."""
         text = canonical.dumps(body, ascii=self._ascii)
-        if len(text) > LIFT_BYTES and kind != "blob":
-            text = canonical.dumps(self._lift(body, records), ascii=self._ascii)
-        records.append(self._next(kind, text))
-        return records
+        if len(text) <= LIFT_BYTES:
+            return [self._next(kind, text)]
+        long: dict[str, str] = {}
+        lifted = self._lift(canonical.encode(body), long)
+        text = canonical.dumps_encoded(lifted, ascii=self._ascii)
+        return [self._next(kind, text), *self._blobs(long)]
 
     def _next(self, kind: str, text: str) -> Record:
         record = make(kind, self.id, self._seq, text)
@@ -126,26 +127,37 @@ class Frame:
         self._hash.update(record.digest)
         return record
 
-    def _lift(self, value: Any, records: list[Record]) -> Any:
+    def _lift(self, value: Any, long: dict[str, str]) -> Any:
         if isinstance(value, str):
-            return self._blob(value, records) if len(value) >= LONG_STRING else value
+            return self._blob(value, long) if len(value) >= LONG_STRING else value
         if type(value) is dict:
-            return {key: self._lift(child, records) for key, child in value.items()}
+            return {key: self._lift(child, long) for key, child in value.items()}
         if type(value) is list:
-            return [self._lift(child, records) for child in value]
+            return [self._lift(child, long) for child in value]
         return value
 
-    def _blob(self, text: str, records: list[Record]) -> Escaped:
+    def _blob(self, text: str, long: dict[str, str]) -> Escaped:
+        """Returns a reference to a text; `long` gets it if the trace does not have it yet."""
         digest = canonical.b64(canonical.digest(text))
         if digest not in self.shared.blobs:
             self.shared.blobs.add(digest)
-            body = canonical.dumps({"d": digest, "v": text}, ascii=self._ascii)
-            records.append(self._next("blob", body))
+            long[digest] = text
         return Escaped({TAG: "blob", "d": digest})
+
+    def _blobs(self, long: dict[str, str]) -> list[Record]:
+        return [
+            self._next("blob", canonical.dumps({"d": digest, "v": text}, ascii=self._ascii))
+            for digest, text in long.items()
+        ]
 
     def shared_text(self, text: str, records: list[Record]) -> Any:
         """Returns a text, or a reference to it where it is long enough to be written apart."""
-        return self._blob(text, records) if len(text) >= SHARED_STRING else text
+        if len(text) < SHARED_STRING:
+            return text
+        long: dict[str, str] = {}
+        reference = self._blob(text, long)
+        records += self._blobs(long)
+        return reference
 
     def since(self) -> int:
         """Returns microseconds since the run started."""
@@ -337,7 +349,7 @@ class Frame:
                 local_output=isinstance(raw, dict) and type == "tool_call_output_item",
             )
         recorded = Recorded(
-            seq=records[-1].seq,
+            seq=records[0].seq,
             raw=mapping,
             source=raw,
             type=type,

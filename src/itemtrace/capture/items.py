@@ -124,7 +124,7 @@ def extra(item: Any) -> dict[str, Any]:
             continue
         if name == "tool_namespace" and value == _get(raw, "namespace"):
             continue
-        found[name] = canonical.encode(value)
+        found[name] = value
     for name in ("source_agent", "target_agent"):
         agent = getattr(item, name, None)
         if agent is not None:

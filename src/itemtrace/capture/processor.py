@@ -86,7 +86,12 @@ class Processor(TracingProcessor):
         call = CallInfo() if data.type in _SEAM_FILLS else None
         if data.type in ("response", "generation"):
             call = (recording.call.span_started() if recording else None) or CallInfo()
-        self.tree.attach(self.tree.start(span.span_id, data, span.parent_id, opened, recording, call))
+        started = self.tree.start(
+            span.span_id, data, span.parent_id, opened, recording, call
+        )
+        if data.type == "function" and recording is not None:
+            recording.tools.span_started(started)
+        self.tree.attach(started)
 
     def _spans_only(
         self, recording: Recording | None, data: Any, parent: OpenSpan | None, opened: OpenTrace
@@ -114,7 +119,11 @@ class Processor(TracingProcessor):
         opened.end_ns = time.time_ns()
         opened.error = span.error
         self.tree.leave(opened)
-        END.get(span.span_data.type, _finish)(self.tree, opened)
+        try:
+            END.get(span.span_data.type, _finish)(self.tree, opened)
+        except Exception:  # the guard counts it; the span must end all the same
+            opened.otel.end(opened.end_ns)
+            raise
         recording = opened.recording
         if recording is None or recording.given.capture == "full":
             return

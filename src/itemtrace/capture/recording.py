@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -242,9 +241,10 @@ class Recording:
         """
         if self.frame is None or self.ended:
             return
-        self.ended = True
         frame = self.frame
         self.call.flush()
+        records = self.tools.flush(frame)
+        self.ended = True
         try:
             more = dict(body(frame))
         except Exception as error:  # noqa: BLE001 - without a seal the whole ledger would look cut off
@@ -253,18 +253,16 @@ class Recording:
         end: dict[str, Any] = {"status": status, "end": frame.since(), **more}
         if frame.children:
             end["children"] = frame.children
-        records = [*frame.make("end", end)]
+        records += frame.make("end", end)
         records += frame.seal()
         span = self.start_span("run_end")
-        span.set_attributes(
-            self._summary(frame, status, len(end.get("items") or ()), more)
-        )
+        span.set_attributes(self._summary(frame, status, more))
         self.tree.writer.put(span, records, keep_alive(self._info))
         span.end()
         self.release()
 
     def _summary(
-        self, frame: Frame, status: str, _: int, end: Mapping[str, Any]
+        self, frame: Frame, status: str, end: Mapping[str, Any]
     ) -> Attributes:
         found: Attributes = {
             semconv.ITEMTRACE_RUN_ID: frame.id,
@@ -309,8 +307,3 @@ def failure(error: BaseException, privacy: Privacy) -> dict[str, Any]:
 
 def _count(items: Sequence[Any]) -> int:
     return sum(entry[1] if isinstance(entry, list) else 1 for entry in items)
-
-
-def now_ns() -> int:
-    """Returns the time as spans count it."""
-    return time.time_ns()

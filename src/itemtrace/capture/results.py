@@ -80,7 +80,7 @@ def _record_of(frame: Frame, item: Any, emit: Emit) -> Recorded:
     extra = sdk.extra(item)
     output = getattr(item, "output", None)
     if item.type == "tool_call_output_item" and sdk.differs(output, raw):
-        extra["output"] = canonical.encode(output)
+        extra["output"] = output
     recorded, records = frame.item(
         raw, item.type, item.agent.name, extra=extra, output=output
     )
@@ -141,7 +141,7 @@ def _final_extra(item: Any, recorded: Recorded) -> dict[str, Any]:
         if recorded.output is item.output and "output" in recorded.extra:
             extra["output"] = recorded.extra["output"]
         else:
-            extra["output"] = canonical.encode(item.output)
+            extra["output"] = item.output
     return extra
 
 
@@ -252,7 +252,7 @@ def _add_final(
         break
     public = value if frame.privacy.content else withheld(value)
     body["final"] = {
-        "value": canonical.encode(public),
+        "value": public,
         "type": canonical.type_name(value),
     }
 
@@ -282,10 +282,10 @@ def _guardrail(frame: Frame, entry: Any, final: Any) -> dict[str, Any]:
         "behavior": frame.privacy.value(getattr(output, "behavior", None)),
     }
     if output.output_info is not None:
-        body["output_info"] = frame.privacy.value(canonical.encode(output.output_info))
+        body["output_info"] = frame.privacy.value(output.output_info)
     checked = getattr(entry, "agent_output", None)
     if checked is not None and checked is not final:
-        body["agent_output"] = frame.privacy.value(canonical.encode(checked))
+        body["agent_output"] = frame.privacy.value(checked)
     return {key: value for key, value in body.items() if value is not None}
 
 

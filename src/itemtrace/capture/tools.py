@@ -8,6 +8,7 @@ calls in the response does, and the span says that it did.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import time_ns as now_ns
 from typing import TYPE_CHECKING, Any
 
 from itemtrace.capture.items import Recorded, differs
@@ -41,7 +42,21 @@ class ToolCalls:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._calls: dict[str, ToolCall] = {}
+        self._open: dict[str, OpenSpan] = {}
         self._taken: set[tuple[int, str]] = set()
+
+    def span_started(self, span: OpenSpan) -> None:
+        """The span of a tool opens; a hook may say later which call it is."""
+        self._open[span.id] = span
+
+    def flush(self, frame: Frame) -> list[Record]:
+        """Returns a record for each tool that is still at work when its run ends."""
+        records: list[Record] = []
+        for span in list(self._open.values()):
+            call = self._calls.pop(span.id, None) or self._by_order(frame, span)
+            records += self._records(frame, span, call, self._origin(frame, call))
+        self._open.clear()
+        return records
 
     def started(self, span_id: str, call_id: str | None, tool: Any) -> None:
         """A hook says that a tool starts."""
@@ -65,9 +80,10 @@ class ToolCalls:
     def span_ended(self, span: OpenSpan) -> None:
         """Writes what a tool gave, or that it gave nothing, and ends its span."""
         frame = self._recording.frame
-        if frame is None:
+        if frame is None or self._recording.ended:
             self._recording.tree.finish(span, (), span.end_ns)
             return
+        self._open.pop(span.id, None)
         call = self._calls.pop(span.id, None) or self._by_order(frame, span)
         origin = self._origin(frame, call)
         if origin is not None:
@@ -86,7 +102,7 @@ class ToolCalls:
     ) -> list[Record]:
         times = {
             "start": max(0, (span.start_ns - frame.started) // 1000),
-            "end": max(0, ((span.end_ns or span.start_ns) - frame.started) // 1000),
+            "end": max(0, ((span.end_ns or now_ns()) - frame.started) // 1000),
         }
         error = self._error(frame, span)
         raw = self._raw(call, origin)
@@ -95,7 +111,7 @@ class ToolCalls:
             if _name(origin) != span.data.name:
                 tool["name"] = span.data.name
             extra = (
-                {"output": canonical.encode(call.result)}
+                {"output": call.result}
                 if differs(call.result, raw)
                 else None
             )
@@ -120,7 +136,7 @@ class ToolCalls:
         }
         if call.call_id is None or self._recording.given.capture == "spans":
             body["arguments"] = frame.privacy.value(span.data.input)
-            body["output"] = frame.privacy.value(canonical.encode(span.data.output))
+            body["output"] = frame.privacy.value(span.data.output)
         return frame.make(
             "tool", {key: value for key, value in body.items() if value is not None}
         )

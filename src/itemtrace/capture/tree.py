@@ -293,12 +293,13 @@ class Tree:
     ) -> None:
         """Ends the OpenTelemetry span with all that is known by now; the ledger goes on last."""
         otel = span.otel
-        if otel.is_recording():
-            end = spans.on_end(span.data, span.info, span.error)
-            self._close(otel, end, span)
-            if records:
-                self.writer.put(otel, records, spans.keep_alive(span.info))
-        otel.end(end_ns)
+        try:
+            if otel.is_recording():
+                self._close(otel, spans.on_end(span.data, span.info, span.error), span)
+                if records:
+                    self.writer.put(otel, records, spans.keep_alive(span.info))
+        finally:
+            otel.end(end_ns)
 
     def _close(self, otel: otel_trace.Span, end: End, span: OpenSpan) -> None:
         if end.name != getattr(otel, "name", end.name):

@@ -61,6 +61,15 @@ def dumps(value: object, *, ascii: bool = False) -> str:  # noqa: A002 - json's 
             text = _encode_plain(encode(value))
     except (TypeError, ValueError, RecursionError):
         text = _encode_plain(encode(value))
+    return _escaped(text, ascii=ascii)
+
+
+def dumps_encoded(value: JSON, *, ascii: bool = False) -> str:  # noqa: A002 - json's own word
+    """Returns the canonical text of what `encode` gave."""
+    return _escaped(_encode_plain(value), ascii=ascii)
+
+
+def _escaped(text: str, *, ascii: bool) -> str:  # noqa: A002 - json's own word
     if text.isascii() and "\x7f" not in text:
         return text
     return (_NON_ASCII if ascii else _UNSAFE).sub(_escape, text)

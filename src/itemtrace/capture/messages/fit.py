@@ -42,12 +42,10 @@ def fit_parts(parts: list[dict[str, Any]], limit: int = LIMIT) -> tuple[str, boo
         text = canonical.dumps(cut)
         if _size(text) <= limit:
             return text, any(a is not b for a, b in zip(cut, parts, strict=True))
-    while parts:
-        parts = parts[: len(parts) // 2]
-        text = canonical.dumps([*(_shorten_part(part, _SMALLEST) for part in parts)])
-        if _size(text) <= limit:
-            return text, True
-    return "[]", True
+    kept = [_shorten_part(part, _SMALLEST) for part in parts]
+    while kept and _size(canonical.dumps(kept)) > limit:
+        kept = kept[: len(kept) // 2]
+    return canonical.dumps(kept), True
 
 
 def fit_value(value: object, limit: int = LIMIT) -> tuple[str, bool]:
