@@ -1,7 +1,7 @@
 """All span types but model calls: whole dicts, with and without content."""
 
 import dataclasses
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from agents.tracing.span_data import (
@@ -184,6 +184,8 @@ def test_agent_of_plain_text():
         **CLERK,
     }
     assert on_end(data, BARE) == fine("invoke_agent Clerk", {})
+    seen = dataclasses.replace(BARE, call=CallInfo())
+    assert on_end(data, seen) == fine("invoke_agent Clerk", {})
 
 
 def test_function():
@@ -251,6 +253,8 @@ def test_loaded_skill():
         },
     )
     assert on_end(data, WITHHELD) == fine("execute_tool load_skill", {})
+    seen = dataclasses.replace(WITHHELD, call=CallInfo(tool_call_id="c", executed=True))
+    assert on_end(data, seen).attributes == {"gen_ai.tool.call.id": "c"}
     broken = FunctionSpanData("load_skill", "{", None)
     assert on_end(broken, GROUP).name == "execute_tool load_skill"
 
@@ -459,15 +463,18 @@ def test_error_of_an_exception():
     )
 
 
+NO_REQUEST: Any = None
+
+
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
         (KeyError("x"), "KeyError"),
         (
-            APIError("m", None, body={"code": "rate_limit_exceeded"}),
+            APIError("m", NO_REQUEST, body={"code": "rate_limit_exceeded"}),
             "rate_limit_exceeded",
         ),
-        (APIError("m", None, body=None), "openai.APIError"),
+        (APIError("m", NO_REQUEST, body=None), "openai.APIError"),
         (SystemExit(3), "SystemExit"),
     ],
 )

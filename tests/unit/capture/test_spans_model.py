@@ -1,6 +1,7 @@
 """Model spans: response and generation."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from agents import ModelSettings
@@ -62,6 +63,11 @@ def response(*output, **more):
     )
 
 
+def span_data(**fields) -> Any:
+    """The SDK's span data; fields may be plain mappings, as they are when a run sends them."""
+    return ResponseSpanData(**fields)
+
+
 def finish_reasons(data, info=None):
     """The finish reasons of a span."""
     attributes = on_end(data, info or SpanContextInfo()).attributes
@@ -70,7 +76,7 @@ def finish_reasons(data, info=None):
 
 def test_response_by_callbacks_alone():
     """The processor alone knows the response's model only, so the span is named `chat`."""
-    data = ResponseSpanData()
+    data = span_data()
     info = SpanContextInfo(group_id="g1", agent_name="Clerk")
     assert on_start(data, info) == Start(
         "chat",
@@ -93,7 +99,14 @@ def test_response_by_callbacks_alone():
         instructions="Be brief.",
         reasoning={"effort": "low"},
         text={"format": {"type": "json_object"}},
-        prompt={"id": "pmpt_1", "version": "3", "variables": {"city": "Paris"}},
+        prompt={
+            "id": "pmpt_1",
+            "version": "3",
+            "variables": {
+                "city": "Paris",
+                "file": {"type": "input_file", "file_id": "f"},
+            },
+        },
         tools=[
             {"type": "function", "name": "weather", "strict": True, "parameters": {}}
         ],
@@ -159,7 +172,7 @@ def test_response_with_the_runner_seam():
         ],
         time_to_first_chunk=0.25,
     )
-    data = ResponseSpanData()
+    data = span_data()
     info = SpanContextInfo(call=call)
     assert on_start(data, info) == Start(
         "chat gpt-5",
@@ -282,7 +295,7 @@ def test_model_without_span_content():
 
 def test_withheld_content_keeps_facts():
     """Without content there are ids, usage and reasons, but no messages, variables or error text."""
-    data = ResponseSpanData(
+    data = span_data(
         response=response(TEXT, prompt={"id": "p", "variables": {"secret": "x"}}),
         input="secret",
         usage=USAGE,
@@ -311,7 +324,7 @@ def test_withheld_content_keeps_facts():
 
 def test_redacted_response_keeps_its_id():
     """With sensitive data off the SDK leaves only the id and the usage."""
-    data = ResponseSpanData()
+    data = span_data()
     data._response_id = "resp_9"
     assert on_end(data, SpanContextInfo()).attributes == {
         "gen_ai.response.id": "resp_9"
@@ -330,7 +343,7 @@ def test_tokens_by_modality():
         },
         "output_tokens_details": {"reasoning_tokens": 0, "image_tokens": 7},
     }
-    data = ResponseSpanData(usage=usage)
+    data = span_data(usage=usage)
     assert on_end(data, SpanContextInfo()).attributes == {
         "gen_ai.usage.input_tokens": 9,
         "gen_ai.usage.text.input_tokens": 4,
@@ -366,7 +379,7 @@ def test_tokens_by_modality():
 )
 def test_finish_reason_of_a_status(more, expected):
     """A response's status says why it ended; what is not said stays unknown."""
-    assert finish_reasons(ResponseSpanData(response=response(TEXT, **more))) == expected
+    assert finish_reasons(span_data(response=response(TEXT, **more))) == expected
 
 
 @pytest.mark.parametrize(
@@ -393,14 +406,14 @@ def test_hosted_calls_are_no_tool_calls():
         "environment": {"type": "container_reference", "container_id": "k"},
     }
     local = {**hosted, "environment": {"type": "local"}}
-    assert finish_reasons(ResponseSpanData(response=response(hosted))) == ["stop"]
-    assert finish_reasons(ResponseSpanData(response=response(local))) == ["tool_calls"]
+    assert finish_reasons(span_data(response=response(hosted))) == ["stop"]
+    assert finish_reasons(span_data(response=response(local))) == ["tool_calls"]
 
 
 def test_broken_stream():
     """A stream that broke off has the finish reason `error` and the exception's type."""
     call = CallInfo(stream=True, error=asyncio.CancelledError())
-    end = on_end(ResponseSpanData(), SpanContextInfo(call=call))
+    end = on_end(span_data(), SpanContextInfo(call=call))
     assert end == End(
         "chat",
         {
@@ -421,7 +434,7 @@ def test_known_finish_reason_wins():
 
 def test_delta_by_callbacks_is_what_follows_the_last_answer():
     """Without the seam, delta shows the items after the last model output and no setup again."""
-    data = ResponseSpanData(
+    data = span_data(
         input=[
             {"role": "user", "content": "Weather?"},
             CALL,
@@ -452,7 +465,7 @@ def test_full_messages_from_the_seam():
     """With `full` the seam's whole input is shown."""
     call = CallInfo(full_input="All", new_input="New")
     info = SpanContextInfo(messages="full", call=call)
-    assert on_end(ResponseSpanData(), info).attributes == {
+    assert on_end(span_data(), info).attributes == {
         "gen_ai.input.messages": '[{"role":"user","parts":[{"type":"text","content":"All"}]}]'
     }
 
@@ -460,19 +473,19 @@ def test_full_messages_from_the_seam():
 def test_compaction_in_input_and_output():
     """A compaction item on either side marks the call as compacted."""
     item = {"id": "cmp_1", "type": "compaction", "encrypted_content": "x"}
-    after = on_end(ResponseSpanData(input=[item]), SpanContextInfo()).attributes
+    after = on_end(span_data(input=[item]), SpanContextInfo()).attributes
     assert after["gen_ai.conversation.compacted"] is True
     info = SpanContextInfo(call=CallInfo(new_input=[item]), content=False)
-    new = on_end(ResponseSpanData(input="Hi"), info).attributes
+    new = on_end(span_data(input="Hi"), info).attributes
     assert new == {"gen_ai.conversation.compacted": True}
-    data = ResponseSpanData(response=response(item))
+    data = span_data(response=response(item))
     made = on_end(data, SpanContextInfo(messages="off")).attributes
     assert made["gen_ai.conversation.compacted"] is True
 
 
 def test_shortened_copies_are_named():
     """The span says which readable copies are not whole."""
-    data = ResponseSpanData(input="x" * 500, response=response(TEXT))
+    data = span_data(input="x" * 500, response=response(TEXT))
     attributes = on_end(data, SpanContextInfo(limit=200)).attributes
     assert attributes["itemtrace.readable.truncated"] == ["gen_ai.input.messages"]
     assert len(attributes["gen_ai.input.messages"].encode()) <= 200
@@ -483,8 +496,14 @@ def test_no_service_tier_elsewhere():
     call = CallInfo(
         provider="groq", settings=ModelSettings(extra_args={"service_tier": "flex"})
     )
-    data = ResponseSpanData(response=response(TEXT, service_tier="default"))
+    data = span_data(response=response(TEXT, service_tier="default"))
     info = SpanContextInfo(call=call, messages="off")
     assert "openai.api.type" not in on_start(data, info).attributes
     keys = on_end(data, info).attributes
     assert [key for key in keys if key.startswith("openai.")] == []
+
+
+def test_automatic_service_tier_is_not_shown():
+    """A request that leaves the tier to the provider asks for none."""
+    call = CallInfo(settings=ModelSettings(extra_args={"service_tier": "auto"}))
+    assert on_end(span_data(), SpanContextInfo(call=call)).attributes == {}

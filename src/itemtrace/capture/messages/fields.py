@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, cast
@@ -29,10 +30,25 @@ def plain(value: object) -> Any:
     return _unmark(canonical.encode(value))
 
 
+def to_json(value: object) -> str:
+    """Returns JSON for the eye: where canonical JSON needs marks, what they stand for."""
+    text = canonical.dumps(value)
+    if _MARKED not in text:
+        return text
+    return canonical.dumps(_unmark(json.loads(text)))
+
+
+_MARKED = f'"{canonical.TAG}"'
+
+
 def _unmark(value: Any) -> Any:
     if isinstance(value, dict):
         marked = cast("dict[str, Any]", value)
-        if canonical.TAG in marked:
+        kind = marked.get(canonical.TAG)
+        if kind == "join":  # halves of a character that lay side by side
+            halves = "".join(marked["v"]).encode("utf-16-le", "surrogatepass")
+            return halves.decode("utf-16-le", "replace")
+        if kind is not None:
             return _unmark(marked.get("v"))
         return {key: _unmark(child) for key, child in marked.items()}
     if isinstance(value, list):

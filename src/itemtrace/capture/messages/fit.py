@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final, cast
 
-from itemtrace.capture.messages.fields import plain
-from itemtrace.codec import canonical
+from itemtrace.capture.messages.fields import plain, to_json
 
 
 LIMIT: Final = 16_000
@@ -29,7 +28,7 @@ def fit_messages(
     """Returns messages as JSON of at most `limit` bytes, and whether something was left out."""
     for room in _rooms(limit):
         cut = [_shorten_message(message, room) for message in messages]
-        text = canonical.dumps(cut)
+        text = to_json(cut)
         if _size(text) <= limit:
             return text, any(a is not b for a, b in zip(cut, messages, strict=True))
     return _newest(messages, limit), True
@@ -39,13 +38,13 @@ def fit_parts(parts: list[dict[str, Any]], limit: int = LIMIT) -> tuple[str, boo
     """Returns parts or tool definitions as JSON of at most `limit` bytes, as `fit_messages`."""
     for room in _rooms(limit):
         cut = [_shorten_part(part, room) for part in parts]
-        text = canonical.dumps(cut)
+        text = to_json(cut)
         if _size(text) <= limit:
             return text, any(a is not b for a, b in zip(cut, parts, strict=True))
     kept = [_shorten_part(part, _SMALLEST) for part in parts]
-    while kept and _size(canonical.dumps(kept)) > limit:
+    while kept and _size(to_json(kept)) > limit:
         kept = kept[: len(kept) // 2]
-    return canonical.dumps(kept), True
+    return to_json(kept), True
 
 
 def fit_value(value: object, limit: int = LIMIT) -> tuple[str, bool]:
@@ -55,10 +54,10 @@ def fit_value(value: object, limit: int = LIMIT) -> tuple[str, bool]:
     value = plain(value)
     for room in _rooms(limit):
         cut = _shorten(value, room)
-        text = canonical.dumps(cut)
+        text = to_json(cut)
         if _size(text) <= limit:
             return text, cut is not value
-    return _wrapped(canonical.dumps(value), limit), True
+    return _wrapped(to_json(value), limit), True
 
 
 def fit_json(text: str, limit: int = LIMIT) -> tuple[str, bool]:
@@ -77,7 +76,7 @@ def fit_text(text: str, limit: int = LIMIT) -> tuple[str, bool]:
 def _wrapped(text: str, limit: int) -> str:
     room = limit // 2
     while True:
-        wrapped = canonical.dumps({MARK: True, "text": text[:room] + ELLIPSIS})
+        wrapped = to_json({MARK: True, "text": text[:room] + ELLIPSIS})
         if _size(wrapped) <= limit or room == 0:
             return wrapped
         room //= 2
@@ -146,18 +145,18 @@ def _newest(messages: list[dict[str, Any]], limit: int) -> str:
         short = _newest_parts(_shorten_message(message, _SMALLEST), room, last=not kept)
         if short is None:
             break
-        room -= _size(canonical.dumps(short)) + 1
+        room -= _size(to_json(short)) + 1
         kept.insert(0, short)
     if kept:
         kept[0] = {**kept[0], MARK: True}
-    return canonical.dumps(kept)
+    return to_json(kept)
 
 
 def _newest_parts(
     message: dict[str, Any], room: int, *, last: bool
 ) -> dict[str, Any] | None:
     marked: dict[str, Any] = {**message, MARK: True}
-    while _size(canonical.dumps(marked)) > room:
+    while _size(to_json(marked)) > room:
         if not last or not marked["parts"]:
             return None
         marked["parts"] = marked["parts"][len(marked["parts"]) // 2 + 1 :]

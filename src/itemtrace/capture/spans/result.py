@@ -105,7 +105,7 @@ def is_compacted(data: Any, call: CallInfo, reply: Reply) -> bool:
     A compacted history starts with that item, so the rest of a long input need not be read.
     """
     sent = field(data, "input")
-    lead = sent[:1] if isinstance(sent, list) else ()
+    lead: Sequence[Any] = () if isinstance(sent, str) else (sent or ())[:1]
     new = () if isinstance(call.new_input, str) else call.new_input or ()
     return any(
         item_type(item) == "compaction" for item in chain(reply.items, new, lead)
