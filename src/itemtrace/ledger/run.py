@@ -63,6 +63,7 @@ class Run:
         self.records = tuple(records)
         self.book = book
         self.own_gaps = tuple(gaps)
+        self._bodies: dict[str, list[tuple[int, dict[str, Any]]]] = {}
 
     def __repr__(self) -> str:
         return (
@@ -84,31 +85,25 @@ class Run:
 
     # --- records ------------------------------------------------------------
 
-    @cached_property
-    def _bodies(self) -> dict[str, list[tuple[int, dict[str, Any]]]]:
-        found: dict[str, list[tuple[int, dict[str, Any]]]] = {}
-        for record in self.records:
-            if record.kind != "blob":
-                found.setdefault(record.kind, []).append(
-                    (record.seq, self.book.body(record))
-                )
-        return found
-
     def bodies(self, kind: str) -> list[tuple[int, dict[str, Any]]]:
         """Returns seq and body of the records of one kind, in order."""
-        return self._bodies.get(kind, [])
+        found = self._bodies.get(kind)
+        if found is None:
+            found = [(r.seq, self.book.body(r)) for r in self.records if r.kind == kind]
+            self._bodies[kind] = found
+        return found
 
-    @property
+    @cached_property
     def begin(self) -> dict[str, Any]:
         """The body of the `begin` record; empty where it is lost."""
         return next((body for _, body in self.bodies("begin")), {})
 
-    @property
+    @cached_property
     def end(self) -> dict[str, Any]:
         """The body of the `end` record; empty where there is none."""
         return next((body for _, body in self.bodies("end")), {})
 
-    @property
+    @cached_property
     def seal(self) -> dict[str, Any]:
         """The body of the `seal`; empty where there is none."""
         return next((body for _, body in self.bodies("seal")), {})

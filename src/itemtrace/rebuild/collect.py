@@ -12,8 +12,8 @@ from itertools import islice, product
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
-from itemtrace.codec import chunks
-from itemtrace.codec.record import Chunk, Record, parse
+from itemtrace.codec import canonical, chunks
+from itemtrace.codec.record import HEADER, Chunk, Record, digest_of, parse
 from itemtrace.errors import (
     ChunkMissing,
     CodecError,
@@ -33,8 +33,10 @@ RUN_ID: Final = "itemtrace.run.id"
 MOST_TRIES: Final = 64
 """How many combinations of differing copies of chunks are tried against the digest."""
 
-Key = tuple[str, str, int, int, str]
-"""Kind, run, seq, size and digest: what names a record."""
+SCALARS: Final = (bool, int, float, bytes, type(None))
+
+Key = tuple[str, str, str, str, str]
+"""Kind, run, seq, size and digest, as written: what names a record."""
 
 
 @dataclass(slots=True)
@@ -44,11 +46,11 @@ class Group:
     first: Chunk
     texts: dict[int, list[str]] = field(default_factory=dict[int, list[str]])
 
-    def add(self, chunk: Chunk) -> None:
+    def add(self, number: int, text: str) -> None:
         """Takes a chunk; equal doubles are one."""
-        copies = self.texts.setdefault(chunk.number, [])
-        if chunk.text not in copies:
-            copies.append(chunk.text)
+        copies = self.texts.setdefault(number, [])
+        if text not in copies:
+            copies.append(text)
 
 
 @dataclass(slots=True)
@@ -74,32 +76,21 @@ class Collected:
 
 def collect(rows: Iterable[SpanRow]) -> Collected:
     """Returns the verified records of span rows, in whatever order and number they come."""
-    found = Collected()
-    verified: set[Key] = set()
-    groups: dict[tuple[Key, int], Group] = {}
+    intake = Intake()
     for row in rows:
-        run_id = row.attributes.get(RUN_ID)
+        attributes = row.attributes
+        run_id = attributes.get(RUN_ID)
         if type(run_id) is str:
-            found.mentioned.add(run_id)
-        for value in candidates(row.attributes.values()):
-            found.trace_ids[row.trace_id] = None
-            chunk = _parsed(value, found)
-            if chunk is None:
-                continue
-            key = (chunk.kind, chunk.run, chunk.seq, chunk.size, chunk.digest)
-            if key in verified:
-                continue
-            record = _single(chunk) if chunk.of == 1 else None
-            if record is not None:
-                verified.add(key)
-                _keep(record, found)
-                continue
-            group = groups.get((key, chunk.of))
-            if group is None:
-                group = groups[key, chunk.of] = Group(chunk)
-            group.add(chunk)
-    _join_groups(groups, verified, found)
-    return found
+            intake.found.mentioned.add(run_id)
+        for value in attributes.values():
+            if type(value) is str and value[:1] != "[":
+                if value[:2] == "it":
+                    intake.take(value, row.trace_id)
+            elif not isinstance(value, SCALARS):
+                for inner in candidates((value,)):
+                    intake.take(inner, row.trace_id)
+    intake.join_groups()
+    return intake.found
 
 
 def candidates(values: Iterable[Any]) -> Iterator[str]:
@@ -142,45 +133,82 @@ def _from_cut_json(text: str) -> Iterator[str]:
         at = text.find('"it', end)
 
 
-def _parsed(value: str, found: Collected) -> Chunk | None:
-    try:
-        return parse(value)
-    except UnsupportedVersion as error:
-        found.gaps.add(Gap(GapCause.UNSUPPORTED_VERSION, str(error)))
-    except CodecError as error:
-        found.gaps.add(Gap(GapCause.ALTERED, str(error)))
-    return None
+class Intake:
+    """Takes attribute values, and keeps the records in them.
 
+    Attributes:
+        found: What was found so far.
+    """
 
-def _single(chunk: Chunk) -> Record | None:
-    try:
-        return chunks.join((chunk,))
-    except CodecError:
-        return None
+    def __init__(self) -> None:
+        self.found = Collected()
+        self._verified: set[Key] = set()
+        self._groups: dict[tuple[Key, str], Group] = {}
 
+    def take(self, value: str, trace_id: str) -> None:
+        """Takes a value that may be a chunk."""
+        match = HEADER.match(value)
+        if match is None:
+            self._refuse(value, trace_id)
+            return
+        self.found.trace_ids[trace_id] = None
+        kind, run, seq, size, number, of, digest = match.groups()
+        key = (kind, run, seq, size, digest)
+        if key in self._verified:
+            return
+        text = value[match.end() :]
+        if of == "1":
+            raw = text.encode("utf-8", "surrogatepass")
+            actual = digest_of(kind, run, int(seq), raw)
+            if (
+                number == "1"
+                and len(raw) == int(size)
+                and canonical.b64(actual) == digest
+            ):
+                self._verified.add(key)
+                self._keep(Record(kind, run, int(seq), text, actual))
+                return
+        group = self._groups.get((key, of))
+        if group is None:
+            first = Chunk(
+                kind, run, int(seq), int(size), int(number), int(of), digest, text
+            )
+            group = self._groups[key, of] = Group(first)
+        group.add(int(number), text)
 
-def _keep(record: Record, found: Collected) -> None:
-    if record.kind == "trace":
-        found.traces.append(record)
-        return
-    of_run = found.records.setdefault(record.run, {})
-    of_run.setdefault(record.seq, {})[record.digest] = record
+    def _refuse(self, value: str, trace_id: str) -> None:
+        try:
+            if parse(value) is None:
+                return
+        except UnsupportedVersion as error:
+            gap = Gap(GapCause.UNSUPPORTED_VERSION, str(error))
+        except CodecError as error:
+            gap = Gap(GapCause.ALTERED, str(error))
+        self.found.trace_ids[trace_id] = None
+        self.found.gaps.add(gap)
 
+    def _keep(self, record: Record) -> None:
+        if record.kind == "trace":
+            self.found.traces.append(record)
+            return
+        of_run = self.found.records.setdefault(record.run, {})
+        of_run.setdefault(record.seq, {})[record.digest] = record
 
-def _join_groups(
-    groups: Mapping[tuple[Key, int], Group], verified: set[Key], found: Collected
-) -> None:
-    failed: list[tuple[Key, Group]] = []
-    for (key, _), group in groups.items():
-        if key in verified:
-            continue
-        record = _joined(group)
-        if record is None:
-            failed.append((key, group))
-        else:
-            verified.add(key)
-            _keep(record, found)
-    found.gaps.update(_damage(group) for key, group in failed if key not in verified)
+    def join_groups(self) -> None:
+        """Joins the records that came in several chunks; what does not join becomes a gap."""
+        failed: list[tuple[Key, Group]] = []
+        for (key, _), group in self._groups.items():
+            if key in self._verified:
+                continue
+            record = _joined(group)
+            if record is None:
+                failed.append((key, group))
+            else:
+                self._verified.add(key)
+                self._keep(record)
+        self.found.gaps.update(
+            _damage(group) for key, group in failed if key not in self._verified
+        )
 
 
 def _joined(group: Group) -> Record | None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from itemtrace.codec.canonical import TAG
 from itemtrace.codec.record import KINDS, Record
 from itemtrace.errors import CodecError
-from itemtrace.ledger.book import MARK
 from itemtrace.ledger.gaps import Gap, GapCause
 from itemtrace.rebuild.shapes import read
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from itemtrace.rebuild.collect import Collected
 
@@ -28,6 +26,7 @@ class RunEvidence:
         records: Seq -> the only verified record.
         bodies: Seq -> its body as JSON.
         kinds: Kind -> seq and body of its records, in order.
+        marks: Seq and escape for every escape in the bodies.
         named: Seqs whose loss already has a gap.
         gaps: These gaps.
     """
@@ -37,6 +36,9 @@ class RunEvidence:
     bodies: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])
     kinds: dict[str, list[tuple[int, dict[str, Any]]]] = field(
         default_factory=dict[str, list[tuple[int, dict[str, Any]]]]
+    )
+    marks: list[tuple[int, dict[str, Any]]] = field(
+        default_factory=list[tuple[int, dict[str, Any]]]
     )
     named: set[int] = field(default_factory=set[int])
     gaps: list[Gap] = field(default_factory=list[Gap])
@@ -60,12 +62,6 @@ class RunEvidence:
     ) -> Gap:
         """Returns a gap of this run."""
         return Gap(cause, message, self.run_id, seq, count)
-
-    def marks(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yields seq and escape for every escape in the bodies."""
-        for seq, body in self.bodies.items():
-            if MARK in self.records[seq].body:
-                yield from ((seq, mark) for mark in marks(body))
 
 
 @dataclass(slots=True)
@@ -95,7 +91,7 @@ def weigh(collected: Collected) -> Evidence:
         found.runs[run_id] = _run(run_id, by_seq, found.blobs)
     for record in collected.traces:
         try:
-            found.traces.append((record, read(record)))
+            found.traces.append((record, read(record)[0]))
         except CodecError as error:
             found.gaps.append(Gap(GapCause.ALTERED, str(error)))
     for gap in collected.gaps:
@@ -141,20 +137,8 @@ def _unsound(run: RunEvidence, record: Record) -> Gap | None:
         message = f"record {record.seq} is of kind {record.kind!r}, which this itemtrace does not know"
         return run.gap(GapCause.UNSUPPORTED_VERSION, message, record.seq)
     try:
-        run.bodies[record.seq] = read(record)
+        run.bodies[record.seq], escapes = read(record)
     except CodecError as error:
         return run.gap(GapCause.ALTERED, str(error), record.seq)
+    run.marks += [(record.seq, escape) for escape in escapes]
     return None
-
-
-def marks(value: Any) -> Iterator[dict[str, Any]]:
-    """Yields the escapes in a JSON value, those inside others too."""
-    waiting = [value]
-    while waiting:
-        current = waiting.pop()
-        if type(current) is dict:
-            if TAG in current:
-                yield current
-            waiting.extend(current.values())
-        elif type(current) is list:
-            waiting.extend(current)

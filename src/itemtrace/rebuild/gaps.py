@@ -113,7 +113,7 @@ def content_marks(run: RunEvidence) -> Iterator[Gap]:
     """Content that was withheld or could not be kept, and escapes of a newer writer."""
     withheld: dict[int, None] = {}
     seen: set[tuple[int, str]] = set()
-    for seq, mark in run.marks():
+    for seq, mark in run.marks:
         name = str(mark[TAG])
         if name == "withheld":
             withheld[seq] = None
@@ -225,37 +225,40 @@ def missing_runs(evidence: Evidence) -> Iterator[Gap]:
         yield Gap(GapCause.MISSING, f"run {run_id} is missing, {role}", namer)
 
 
-def _named_runs(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
+Named = Iterator[tuple[str, str, str]]
+"""The run that names, the run that is named, and as what."""
+
+
+def _named_runs(evidence: Evidence) -> Named:
     for run in evidence.runs.values():
-        begin = run.one("begin")
-        resumed = begin.get("resumed") or {}
-        if "parent" in begin:
-            yield (
-                run.run_id,
-                str(begin["parent"].get("run")),
-                "whose tool started this one",
-            )
-        if "after" in begin:
-            yield run.run_id, begin["after"], "which came before this one"
-        if "run" in resumed and "trace" not in resumed:
-            yield run.run_id, resumed["run"], "which this one resumes"
-        for child in run.one("end").get("children") or ():
-            yield run.run_id, child, "which this one started"
-        for _, mark in run.marks():
-            if mark[TAG] == "ref" and "r" in mark:
-                yield run.run_id, str(mark["r"]), "to whose items this one refers"
+        yield from _named_by(run)
     for _, body in evidence.traces:
-        for run_id in body["runs"]:
-            yield "", run_id, "which the trace names"
+        yield from (("", run_id, "which the trace names") for run_id in body["runs"])
     for run_id in sorted(evidence.mentioned):
         yield "", run_id, "which a span names"
+
+
+def _named_by(run: RunEvidence) -> Named:
+    begin = run.one("begin")
+    resumed = begin.get("resumed") or {}
+    if "parent" in begin:
+        yield run.run_id, str(begin["parent"].get("run")), "whose tool started this one"
+    if "after" in begin:
+        yield run.run_id, begin["after"], "which came before this one"
+    if "run" in resumed and "trace" not in resumed:
+        yield run.run_id, resumed["run"], "which this one resumes"
+    for child in run.one("end").get("children") or ():
+        yield run.run_id, child, "which this one started"
+    for _, mark in run.marks:
+        if mark[TAG] == "ref" and "r" in mark:
+            yield run.run_id, str(mark["r"]), "to whose items this one refers"
 
 
 def lost_references(evidence: Evidence) -> Iterator[Gap]:
     """References to items and long texts that are not there."""
     for run in evidence.runs.values():
         seen: set[str] = set()
-        for seq, mark in run.marks():
+        for seq, mark in run.marks:
             message = _lost(evidence, run, mark)
             if message and message not in seen:
                 seen.add(message)

@@ -7,7 +7,7 @@ outside. Only what the views lean on is checked here (docs/format.md, "Bodies").
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.codec import canonical
@@ -71,7 +71,9 @@ def shape(**keys: Check) -> Check:
 def wrong_keys(value: Mapping[str, Any], keys: Mapping[str, Check]) -> list[str]:
     """Returns the keys that hold what they may not."""
     return [
-        key for key, check in keys.items() if key in value and not check(value[key])
+        key
+        for key, child in value.items()
+        if (check := keys.get(key)) is not None and not check(child)
     ]
 
 
@@ -83,7 +85,9 @@ def a_range(value: Any) -> bool:
 RANGES: Final = list_of(a_range)
 SEQS: Final = list_of(whole)
 ERROR: Final = shape(type=text)
-USAGE: Final = list_of(either(whole, mapping, lambda value: value is None))
+USAGE: Final = list_of(
+    lambda value: type(value) is int or value is None or mapping(value)
+)
 NOTHING: Final[Check] = lambda value: value is None  # noqa: E731
 
 RESPONSE: Final = shape(
@@ -136,20 +140,46 @@ NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
 """Kind -> keys that must be there."""
 
 
-def read(record: Record) -> dict[str, Any]:
-    """Returns the body of a record as JSON, escapes unresolved.
+PLAIN_MARKS: Final = ("ref", "blob", "withheld", "repr")
+"""Escapes that stand for themselves until a ledger resolves them."""
+
+
+def marks(value: Any) -> Iterator[dict[str, Any]]:
+    """Yields the escapes in a JSON value, those inside others too."""
+    waiting = [value]
+    while waiting:
+        current = waiting.pop()
+        if type(current) is dict:
+            if TAG in current:
+                yield current
+            waiting += [child for child in current.values() if type(child) in _NESTING]
+        else:
+            waiting += [child for child in current if type(child) in _NESTING]
+
+
+_NESTING: Final = (dict, list)
+
+
+_decode: Final = json.JSONDecoder().raw_decode
+"""Faster than `json.loads`, which looks for white space that a record does not have."""
+
+
+def read(record: Record) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Returns the body of a record as JSON, and the escapes in it, unresolved.
 
     Raises:
         CodecError: It is none that such a record may have.
     """
     try:
-        body = json.loads(record.body)
-        if MARK in record.body:
-            canonical.decode(body)
+        body, end = _decode(record.body)
+        escapes = list(marks(body)) if MARK in record.body else []
+        for escape in escapes:
+            if escape[TAG] not in PLAIN_MARKS:
+                canonical.decode(escape)
     except UNREADABLE as error:
         msg = f"record {record.seq} ({record.kind}) cannot be read: {error}"
         raise CodecError(msg) from error
-    if type(body) is not dict:
+    if type(body) is not dict or end != len(record.body):
         msg = f"record {record.seq} ({record.kind}) is no JSON object"
         raise CodecError(msg)
     wrong = wrong_keys(body, SHAPES.get(record.kind, {}))
@@ -157,4 +187,4 @@ def read(record: Record) -> dict[str, Any]:
     if wrong:
         msg = f"record {record.seq} ({record.kind}) holds what it may not in {', '.join(wrong)}"
         raise CodecError(msg)
-    return body
+    return body, escapes
