@@ -7,6 +7,8 @@ message is marked.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import islice
 from typing import Any, Final, cast
 
 from itemtrace.capture.messages.fields import plain, to_json
@@ -19,6 +21,7 @@ MARK: Final = "itemtrace.truncated"
 """The extra key, `true`, on what was shortened."""
 
 ELLIPSIS: Final = "…"
+Shorten = Callable[[dict[str, Any], int], dict[str, Any]]
 _SMALLEST: Final = 80  # longer than any id
 
 
@@ -26,21 +29,15 @@ def fit_messages(
     messages: list[dict[str, Any]], limit: int = LIMIT
 ) -> tuple[str, bool]:
     """Returns messages as JSON of at most `limit` bytes, and whether something was left out."""
-    for room in _rooms(limit):
-        cut = [_shorten_message(message, room) for message in messages]
-        text = to_json(cut)
-        if _size(text) <= limit:
-            return text, any(a is not b for a, b in zip(cut, messages, strict=True))
-    return _newest(messages, limit), True
+    found = _fit(messages, limit, _shorten_message)
+    return found or (_newest(messages, limit), True)
 
 
 def fit_parts(parts: list[dict[str, Any]], limit: int = LIMIT) -> tuple[str, bool]:
     """Returns parts or tool definitions as JSON of at most `limit` bytes, as `fit_messages`."""
-    for room in _rooms(limit):
-        cut = [_shorten_part(part, room) for part in parts]
-        text = to_json(cut)
-        if _size(text) <= limit:
-            return text, any(a is not b for a, b in zip(cut, parts, strict=True))
+    found = _fit(parts, limit, _shorten_part)
+    if found:
+        return found
     kept = [_shorten_part(part, _SMALLEST) for part in parts]
     while kept and _size(to_json(kept)) > limit:
         kept = kept[: len(kept) // 2]
@@ -52,12 +49,16 @@ def fit_value(value: object, limit: int = LIMIT) -> tuple[str, bool]:
     if isinstance(value, str):
         return fit_text(value, limit)
     value = plain(value)
-    for room in _rooms(limit):
-        cut = _shorten(value, room)
-        text = to_json(cut)
+    if _left(value, limit, limit) >= 0:
+        text = to_json(value)
         if _size(text) <= limit:
-            return text, cut is not value
-    return _wrapped(to_json(value), limit), True
+            return text, False
+    for room in _rooms(limit):
+        if _left(value, room, limit) >= 0:
+            text = to_json(_shorten(value, room))
+            if _size(text) <= limit:
+                return text, True
+    return _wrapped(to_json(_shorten(value, _SMALLEST)), limit), True
 
 
 def fit_json(text: str, limit: int = LIMIT) -> tuple[str, bool]:
@@ -82,9 +83,47 @@ def _wrapped(text: str, limit: int) -> str:
         room //= 2
 
 
-def _rooms(limit: int) -> tuple[int, ...]:
-    rooms = {max(room, _SMALLEST) for room in (limit, limit // 4, limit // 16, 0)}
-    return tuple(sorted(rooms, reverse=True))
+def _fit(
+    entries: list[dict[str, Any]], limit: int, shorten: Shorten
+) -> tuple[str, bool] | None:
+    """Returns the entries as JSON once their strings are short enough, None if they never are."""
+    if _left(entries, limit, limit) >= 0:
+        text = to_json(entries)
+        if _size(text) <= limit:
+            return text, False
+    for room in _rooms(limit):
+        if _left(entries, room, limit) >= 0:
+            text = to_json([shorten(entry, room) for entry in entries])
+            if _size(text) <= limit:
+                return text, True
+    return None
+
+
+def _rooms(limit: int) -> list[int]:
+    rooms = {max(limit // 4, _SMALLEST), max(limit // 16, _SMALLEST), _SMALLEST}
+    return sorted(rooms, reverse=True)
+
+
+def _left(value: Any, room: int, left: int) -> int:
+    """Returns how much of `left` bytes the JSON cannot need once strings are cut to `room`.
+
+    Below zero it does not fit for sure, and the walk ends: content of any size costs the same.
+    """
+    if isinstance(value, str):
+        return left - min(len(value), room) - 2
+    if isinstance(value, dict):
+        fields: dict[str, Any] = value  # pyright: ignore[reportUnknownVariableType] - JSON
+        for key, child in islice(fields.items(), room):
+            left = _left(child, room, left - len(key) - 3)
+            if left < 0:
+                return left
+    elif isinstance(value, list):
+        entries: list[Any] = value  # pyright: ignore[reportUnknownVariableType] - JSON
+        for child in islice(entries, room):
+            left = _left(child, room, left - 1)
+            if left < 0:
+                return left
+    return left - 1
 
 
 def _size(text: str) -> int:
@@ -104,6 +143,8 @@ def _shorten(value: Any, room: int) -> Any:
 
 
 def _shorten_fields(value: dict[str, Any], room: int) -> dict[str, Any]:
+    if len(value) > room:
+        value = {**dict(islice(value.items(), room)), MARK: True}
     changed = {
         key: short
         for key, child in value.items()
