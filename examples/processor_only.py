@@ -13,7 +13,6 @@ from pathlib import Path
 from agents import Agent, RunConfig, Runner, add_trace_processor, function_tool
 
 import itemtrace
-from itemtrace.capture import ItemTraceProcessor
 from itemtrace.testing.items import function_call, message
 from itemtrace.testing.provider import FakeProvider
 
@@ -31,7 +30,7 @@ ANSWERS = {
 
 
 async def main(store: Path) -> None:
-    processor = ItemTraceProcessor(store=store)
+    processor = itemtrace.ItemTraceProcessor(store=store)
     add_trace_processor(processor)
     async with FakeProvider(ANSWERS) as fake:
         config = RunConfig(model_provider=fake.models())

@@ -19,7 +19,7 @@ def show(run: itemtrace.Run, depth: int = 0) -> None:
     print(
         f"{indent}{run.workflow} ({run.group}): {run.status}, {run.usage.total_tokens} tokens"
     )
-    for item in run.items:
+    for item in run.new_items:
         shown = (item.text or str(item.arguments or ""))[:60]
         print(f"{indent}  {item.agent:<11} {item.type:<22} {shown}")
     for call in run.tool_calls:

@@ -11,7 +11,8 @@ are compared as canonical JSON. `itemtrace demo` shows this as its proof.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from agents import RunItem, ToolApprovalItem
 from agents.exceptions import RunErrorDetails
@@ -80,11 +81,7 @@ def compare(run: Run, ended: RunResultBase | BaseException) -> list[Comparison]:
     """
     if isinstance(ended, BaseException):
         details: Details | None = getattr(ended, "run_data", None)
-        found = [
-            _compared(
-                "error", type(ended).__name__, lambda: run.error and run.error.type
-            )
-        ]
+        found = [compared("error", _error_of_sdk(ended), lambda: _error_of_run(run))]
     else:
         details = ended
         found = []
@@ -116,7 +113,8 @@ def text_of(value: object) -> str:
     return canonical.dumps(canonical.loads(canonical.dumps(value)))
 
 
-def _compared(name: str, expected: object, got: Callable[[], object]) -> Comparison:
+def compared(name: str, expected: object, got: Callable[[], object]) -> Comparison:
+    """Returns one comparison; a gap that the ledger raises stands for what it should give."""
     wanted = text_of(expected)
     try:
         found = text_of(got())
@@ -126,7 +124,7 @@ def _compared(name: str, expected: object, got: Callable[[], object]) -> Compari
 
 
 def _fact(fact: Fact, details: Details, run: Run) -> Comparison:
-    return _compared(fact.name, fact.of_sdk(details), lambda: fact.of_run(run))
+    return compared(fact.name, fact.of_sdk(details), lambda: fact.of_run(run))
 
 
 def _each(
@@ -138,11 +136,18 @@ def _each(
 ) -> Iterator[Comparison]:
     """Compares two lists: how long they are, then entry by entry."""
     found = list(got)
-    yield _compared(f"len({name})", len(expected), lambda: len(found))
+    yield compared(f"len({name})", len(expected), lambda: len(found))
     for place, (ours, theirs) in enumerate(zip(found, expected, strict=False)):
-        yield _compared(
-            f"{name}[{place}]", of_sdk(theirs), lambda ours=ours: of_run(ours)
-        )
+        yield compared(f"{name}[{place}]", of_sdk(theirs), partial(of_run, ours))
+
+
+def _error_of_sdk(error: BaseException) -> list[Any]:
+    return [type(error).__name__, str(error)]
+
+
+def _error_of_run(run: Run) -> list[Any] | None:
+    error = run.error
+    return None if error is None else [error.type.rpartition(".")[2], error.message]
 
 
 # --- items ---------------------------------------------------------------------
@@ -150,11 +155,9 @@ def _each(
 
 def dumped(raw: Any) -> Any:
     """Returns a raw item as a mapping, unset fields left out; mappings as they are."""
-    return (
-        raw
-        if isinstance(raw, dict)
-        else raw.model_dump(exclude_unset=True, warnings=False)
-    )
+    if isinstance(raw, dict):
+        return cast("dict[str, Any]", raw)
+    return raw.model_dump(exclude_unset=True, warnings=False)
 
 
 BESIDE: Final = (
