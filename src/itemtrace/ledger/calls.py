@@ -170,7 +170,7 @@ def _response(run: Run, body: Mapping[str, Any]) -> ModelResponse:
             run.item_at(seq) or lost(seq, run.run_id)
             for seq in body.get("output") or ()
         ),
-        usage=usages.from_body(body.get("usage")),
+        usage=usages.from_body(body.get("usage"), body.get("entries") or ()),
         response_id=body.get("id"),
         request_id=body.get("request_id"),
         raw_usage=body.get("raw_usage"),
