@@ -14,6 +14,7 @@ from itemtrace.capture.items import (
     Recorded,
     class_name,
     dump,
+    entries,
     handoff_names,
     usage,
     usual_type,
@@ -279,6 +280,7 @@ class Frame:
             "id": response.response_id,
             "request_id": getattr(response, "request_id", None),
             "usage": counted,
+            "entries": entries(response.usage) or None,
             "raw_usage": getattr(response, "raw_usage", None),
             "output": output,
         }
@@ -301,6 +303,7 @@ class Frame:
             "id": response.response_id,
             "request_id": getattr(response, "request_id", None),
             "usage": usage(response.usage),
+            "entries": entries(response.usage) or None,
             "raw_usage": getattr(response, "raw_usage", None),
             "output": output,
         }

@@ -92,7 +92,7 @@ NOTHING: Final[Check] = lambda value: value is None  # noqa: E731
 
 RESPONSE: Final = shape(
     id=either(text, NOTHING), request_id=either(text, NOTHING), usage=USAGE,
-    raw_usage=either(mapping, NOTHING), output=SEQS, model=text, previous=text,
+    entries=list_of(USAGE), raw_usage=either(mapping, NOTHING), output=SEQS, model=text, previous=text,
 )  # fmt: skip
 
 SHAPES: Final[Mapping[str, Mapping[str, Check]]] = {
