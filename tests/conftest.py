@@ -1,0 +1,39 @@
+"""What all tests share: hypothesis profiles, the SDK without its uploader, a recording."""
+
+import os
+
+import pytest
+from agents import set_trace_processors
+from agents.tracing import get_trace_provider
+from hypothesis import settings
+
+import itemtrace
+from itemtrace.capture.guard import HEALTH
+from itemtrace.testing.recorder import SpanRecorder
+
+
+settings.register_profile("dev", deadline=None)
+settings.register_profile(
+    "ci", deadline=None, max_examples=500, derandomize=True, print_blob=True
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+@pytest.fixture
+def sdk_processors():
+    """Takes the SDK's trace processors out, its uploader first of all; puts them back."""
+    multi = get_trace_provider()._multi_processor  # noqa: SLF001 - no public way to read them
+    before = list(multi._processors)  # noqa: SLF001
+    set_trace_processors([])
+    yield
+    set_trace_processors(before)
+
+
+@pytest.fixture
+def recorded(sdk_processors):
+    """itemtrace, installed on an in-memory provider of its own and taken out afterwards."""
+    HEALTH.reset()
+    with SpanRecorder() as recorder:
+        itemtrace.install(tracer_provider=recorder.provider)
+        yield recorder
+        itemtrace.uninstall()
