@@ -557,3 +557,18 @@ UNKNOWN = _span(
 )
 RUN_START = _span("run_start", "INTERNAL", "runner", "The beginning of a run.")
 RUN_END = _span("run_end", "INTERNAL", "runner", "The end of a run.")
+ITEM = _span(
+    "{item type}",
+    "INTERNAL",
+    "runner",
+    "A run item that no other span has, named by the SDK's item type (`message_output_item`, ...).",
+)
+RECALLED = _span(
+    "recalled_response",
+    "INTERNAL",
+    "runner",
+    "A response of an earlier part of the run, known from its state only.",
+)
+CONTINUATION = _span(
+    "continuation", "INTERNAL", "sink", "Records that did not fit on the span above it."
+)

@@ -13,6 +13,7 @@ from itemtrace.capture import messages
 from itemtrace.capture.messages import (
     MARK,
     PARTS,
+    after_answer,
     definitions_json,
     fit_json,
     fit_text,
@@ -553,6 +554,16 @@ def test_new_items():
     assert new_items([user, unknown]) == [user, unknown]
     assert new_items([user, call, output, unknown]) == [output, unknown]
     assert new_items([user, call]) == []
+
+
+def test_after_an_answer():
+    """What a model just said was shown as its output; what was said before a question was not."""
+    user, call = {"role": "user", "content": "Hi"}, ITEMS["function_call"][0]
+    output, empty = ITEMS["function_call_output"][0], ITEMS["reasoning without text"][0]
+    assert after_answer("Hi") == "Hi"
+    assert after_answer([empty, call, output, user]) == [output, user]
+    assert after_answer([user, call, output]) == [user, call, output]
+    assert after_answer([call]) == ()
 
 
 def test_json_of_messages():

@@ -168,7 +168,8 @@ def test_response_with_the_runner_seam():
         system="Be kind.",
         tools=[{"type": "function", "name": "weather"}],
         new_input=[
-            {"type": "function_call_output", "call_id": "call_0", "output": "ok"}
+            {**CALL, "call_id": "call_0"},
+            {"type": "function_call_output", "call_id": "call_0", "output": "ok"},
         ],
         time_to_first_chunk=0.25,
     )

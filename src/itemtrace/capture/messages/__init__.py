@@ -39,6 +39,7 @@ __all__ = [
     "PARTS",
     "Message",
     "Part",
+    "after_answer",
     "definitions_json",
     "field",
     "fit_json",
@@ -96,6 +97,17 @@ def output_message(items: Iterable[Any], finish_reason: str) -> Message:
             made = [_hosted(part) for part in made]
         parts.extend(made)
     return {"role": "assistant", "parts": parts, "finish_reason": finish_reason}
+
+
+def after_answer(items: str | Sequence[Any]) -> str | Sequence[Any]:
+    """Returns the items without those at their head that a model made: they were shown as output."""
+    if isinstance(items, str):
+        return items
+    for at, item in enumerate(items):
+        parts = item_parts(item)
+        if parts and _role(item, parts) != "assistant":
+            return items[at:]
+    return ()
 
 
 def new_items(items: str | Sequence[Any]) -> str | Sequence[Any]:

@@ -50,11 +50,13 @@ _NONE: tuple[None, bool] = (None, False)
 
 
 def _input(data: Any, info: SpanContextInfo, call: CallInfo) -> tuple[str | None, bool]:
-    full = info.messages == "full"
-    items = call.full_input if full else call.new_input
-    if items is None:
-        items = field(data, "input") or ()
-        items = items if full else messages.new_items(items)
+    sent = field(data, "input") or ()
+    if info.messages == "full":
+        items = sent if call.full_input is None else call.full_input
+    elif call.new_input is None:
+        items = messages.new_items(sent)
+    else:
+        items = messages.after_answer(call.new_input)
     return messages.input_json(items, info.limit)
 
 
