@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from itemtrace.codec import canonical
 from itemtrace.codec.spans import SpanRow
 from itemtrace.errors import NotATrace
+from itemtrace.stores.otlp.repair import repair
 from itemtrace.stores.otlp.values import INT64, KINDS, STATUSES, grouped, id_of
 
 
@@ -37,7 +38,13 @@ def parse(payload: bytes) -> TracesData:
     data = TracesData()
     try:
         data.ParseFromString(payload)
-    except DecodeError as error:
+    except DecodeError:
+        pass
+    else:
+        return data
+    try:  # once more, since a backend may have cut text through a character
+        data.ParseFromString(repair(payload, TracesData.DESCRIPTOR))
+    except (DecodeError, ValueError) as error:
         msg = f"{len(payload)} bytes are no OTLP protobuf message"
         raise NotATrace(msg) from error
     return data

@@ -8,14 +8,12 @@ Compressed files are unpacked once into a temporary file.
 from __future__ import annotations
 
 import glob
-import json
 import tempfile
 from collections import OrderedDict
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from itemtrace.errors import NotATrace, SourceError
 from itemtrace.stores.base import (
@@ -30,18 +28,10 @@ from itemtrace.stores.base import (
     register,
     selects_trace,
 )
-from itemtrace.stores.otlp import (
-    is_payload,
-    read_json,
-    read_proto,
-    skim_json,
-    skim_proto,
-    write_json,
-    write_proto,
-)
+from itemtrace.stores.otlp import decode, is_json, skim, write_json, write_proto
 from itemtrace.stores.otlp_file.append import SUFFIXES, append, encode, format_of
+from itemtrace.stores.otlp_file.index import Found, Kept, Place, read_at
 from itemtrace.stores.otlp_file.layout import (
-    BOM,
     compression,
     inflate,
     inflate_message,
@@ -64,33 +54,6 @@ KEPT_BYTES: Final = 32_000_000
 
 UNREADABLE: Final = (ValueError, NotATrace, RecursionError)
 """What a message raises that is no OTLP or damaged."""
-
-OTHER_SIGNALS: Final = ("resourceLogs", "resourceMetrics", "resourceProfiles")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a message is: in a file, or in the spool when `path` is None."""
-
-    path: Path | None
-    offset: int
-    size: int
-
-
-@dataclass(slots=True)
-class Found:
-    """What the first pass notes of a trace."""
-
-    start_ns: int = 0
-    places: list[Place] = field(default_factory=list[Place])
-
-
-@dataclass(slots=True)
-class Kept:
-    """A message that was decoded lately: its size and its rows by trace."""
-
-    size: int
-    rows: dict[str, list[SpanRow]] = field(default_factory=dict[str, list["SpanRow"]])
 
 
 @register("otlp", suffixes=SUFFIXES, sniff=is_otlp)
@@ -115,6 +78,7 @@ class OtlpFileStore(WritableStore):
         self.index: dict[str, Found] = {}
         self.seen: list[tuple[str, int, int]] | None = None
         self.kept: OrderedDict[Place, Kept] = OrderedDict()
+        self.kept_bytes = 0
         self.spool: BinaryIO | None = None
         form = None
         if write:
@@ -210,13 +174,10 @@ class OtlpFileStore(WritableStore):
                 f"{where}: the message at byte {place.offset} cannot be read: {error}"
             )
             self.problems.append(text)
-        while len(self.kept) > 1 and self.kept_bytes() > KEPT_BYTES:
-            self.kept.popitem(last=False)
+        self.kept_bytes += kept.size
+        while self.kept_bytes > KEPT_BYTES and len(self.kept) > 1:
+            self.kept_bytes -= self.kept.popitem(last=False)[1].size
         return kept.rows
-
-    def kept_bytes(self) -> int:
-        """Returns how many bytes of messages are kept decoded."""
-        return sum(kept.size for kept in self.kept.values())
 
     def payload(self, place: Place) -> bytes:
         """Returns the bytes of a message, without compression."""
@@ -339,6 +300,7 @@ class OtlpFileStore(WritableStore):
         """Drops all that was read."""
         self.index, self.seen = {}, None
         self.kept.clear()
+        self.kept_bytes = 0
         self.problems.clear()
         if self.spool is not None:
             self.spool.close()
@@ -347,45 +309,6 @@ class OtlpFileStore(WritableStore):
     def close(self) -> None:
         """Drops all that was read; the next use reads again."""
         self.forget()
-
-
-def read_at(file: BinaryIO, place: Place) -> bytes:
-    """Returns the bytes of a message."""
-    file.seek(place.offset)
-    return file.read(place.size)
-
-
-def is_json(payload: bytes) -> bool:
-    """Whether a message is JSON rather than protobuf."""
-    return payload.removeprefix(BOM).lstrip()[:1] in (b"{", b"[")
-
-
-def parse(payload: bytes) -> Any:
-    """Returns the JSON value of a message."""
-    return json.loads(payload.removeprefix(BOM))
-
-
-def skim(payload: bytes) -> Iterator[tuple[str, int]] | None:
-    """Gives trace id and start of each span; None for OTLP logs and metrics.
-
-    Raises:
-        ValueError: The message is no OTLP.
-        NotATrace: The same, of protobuf.
-    """
-    if not is_json(payload):
-        return skim_proto(payload)
-    value = parse(payload)
-    if is_payload(value):
-        return skim_json(value)
-    if isinstance(value, dict) and any(name in value for name in OTHER_SIGNALS):
-        return None
-    msg = "it is JSON without resourceSpans"
-    raise ValueError(msg)
-
-
-def decode(payload: bytes) -> Iterator[SpanRow]:
-    """Gives the rows of a message."""
-    return read_json(parse(payload)) if is_json(payload) else read_proto(payload)
 
 
 def complaint(number: int, payload: bytes, error: Exception) -> str:

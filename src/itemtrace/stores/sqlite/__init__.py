@@ -26,6 +26,7 @@ from itemtrace.stores.base import (
     register,
 )
 from itemtrace.stores.sqlite import rows as texts
+from itemtrace.stores.sqlite.columns import COLUMNS, CRITERIA, FIELDS, STARTED
 from itemtrace.stores.sqlite.database import MAGIC, connect, errors
 from itemtrace.stores.sqlite.prune import Pruned, prune, used_bytes
 from itemtrace.stores.sqlite.write import int64, write_spans
@@ -263,37 +264,6 @@ class Origins(dict[int, dict[str, Any]]):
         value: dict[str, Any] = texts.load_value(found[0][0]) if found else {}
         self[origin] = value
         return value
-
-
-FIELDS: Final = (
-    "run_id",
-    "group",
-    "workflow",
-    "agent",
-    "parent",
-    "status",
-    "started_ns",
-    "ended_ns",
-    "items",
-    "input_tokens",
-    "output_tokens",
-)
-"""The fields of a `RunDraft` after `trace_id`, in their order; the columns have their names."""
-
-STARTED: Final = FIELDS.index("started_ns")
-COLUMNS: Final = ", ".join(f'r."{name}"' for name in FIELDS)
-
-CRITERIA: Final = {
-    "run_id": "r.run_id = ?",
-    "group": 'r."group" = ?',
-    "status": "r.status = ?",
-    "since_ns": "r.started_ns >= ?",
-    "until_ns": "r.started_ns < ?",
-    "agent": "EXISTS (SELECT 1 FROM facets WHERE run = r.id AND kind = 'agent' AND value = ?)",
-    "tool": "EXISTS (SELECT 1 FROM facets WHERE run = r.id AND kind = 'tool' AND value = ?)",
-    "model": "EXISTS (SELECT 1 FROM facets WHERE run = r.id AND kind = 'model' AND value = ?)",
-}
-"""What each field of a `Query` asks of a run."""
 
 
 def run_clauses(query: Query) -> tuple[str, list[object]]:

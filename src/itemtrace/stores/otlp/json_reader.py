@@ -1,6 +1,6 @@
-"""OTLP as JSON: read in every dialect, written as the specification says.
+"""OTLP as JSON, read in every dialect that backends and older Collectors write.
 
-Dialects that are read: camel and snake case; int64 as string or number; enums as number or name;
+They are: camel and snake case; int64 as string or number; enums as number or name;
 ids in hex or base64; `batches`, `trace`, `result` and `data` around the payload; the old
 `instrumentationLibrarySpans`; every alternative of a value present with null.
 """
@@ -8,18 +8,14 @@ ids in hex or base64; `batches`, `trace`, `result` and `data` around the payload
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
-from itemtrace.codec import canonical
 from itemtrace.codec.spans import SpanRow
 from itemtrace.stores.otlp.values import (
-    INT64,
     KINDS,
     STATUSES,
     enum_name,
-    grouped,
     id_of,
 )
 
@@ -27,7 +23,6 @@ from itemtrace.stores.otlp.values import (
 Object = Mapping[str, Any]
 
 RESOURCES: Final = ("resourceSpans", "resource_spans", "batches")
-PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 WRAPPERS: Final = ("trace", "result", "data")
 SCOPES: Final = (
     "scopeSpans",
@@ -47,14 +42,14 @@ def pick(value: Object, *names: str) -> Any:
     return None
 
 
-def items(value: object) -> list[Any]:
+def items(value: object) -> Iterable[Any]:
     """Returns a repeated field; empty when it is absent."""
-    return list(cast("Iterable[Any]", value)) if isinstance(value, list) else []
+    return cast("Iterable[Any]", value) if isinstance(value, list) else ()
 
 
 def mapping(value: object) -> Object:
     """Returns a message field; empty when it is absent."""
-    return cast("Object", value) if isinstance(value, Mapping) else {}
+    return cast("Object", value) if isinstance(value, dict) else {}
 
 
 def resources_of(payload: object) -> Iterator[Object]:
@@ -65,7 +60,7 @@ def resources_of(payload: object) -> Iterator[Object]:
             yield from map(mapping, items(message.get(name)))
         for name in WRAPPERS:
             inner = message.get(name)
-            if isinstance(inner, Mapping | list):
+            if isinstance(inner, dict | list):
                 yield from resources_of(cast("object", inner))
 
 
@@ -165,22 +160,24 @@ def read_link(link: Object) -> dict[str, Any]:
 def attributes_of(message: Object) -> dict[str, Any]:
     """Returns the attributes of a message; of a doubled key the last value."""
     attributes = message.get("attributes")
-    if isinstance(attributes, Mapping):  # plain values, as some exports have them
+    if isinstance(attributes, dict):  # plain values, as some exports have them
         return dict(cast("Object", attributes))
     return pairs(attributes)
 
 
 def pairs(value: object) -> dict[str, Any]:
     """Returns a list of key and value messages as a dict."""
-    return {
-        pair.get("key") or "": read_value(pair.get("value"))
-        for pair in map(mapping, items(value))
-    }
+    found: dict[str, Any] = {}
+    for pair in map(mapping, items(value)):
+        content = mapping(pair.get("value"))
+        text = content.get("stringValue")  # nearly all are; the rest takes longer
+        found[pair.get("key") or ""] = read_value(content) if text is None else text
+    return found
 
 
-def read_value(value: object) -> Any:
+def read_value(value: Object) -> Any:
     """Returns what an AnyValue says; None when it is empty."""
-    for name, content in mapping(value).items():
+    for name, content in value.items():
         reader = READERS.get(name)
         if reader is not None and content is not None:
             return reader(content)
@@ -230,7 +227,7 @@ READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "intValue": read_int,
     "doubleValue": read_double,
     "arrayValue": lambda value: [
-        read_value(child) for child in items(mapping(value).get("values"))
+        read_value(mapping(child)) for child in items(mapping(value).get("values"))
     ],
     "kvlistValue": lambda value: pairs(mapping(value).get("values")),
     "bytesValue": binary,
@@ -239,126 +236,3 @@ READERS: Final[dict[str, Callable[[Any], Any]]] = {
 READERS.update(
     {name.replace("Value", "_value"): reader for name, reader in READERS.items()}
 )
-
-
-def write_json(rows: Iterable[SpanRow]) -> str:
-    """Returns an ExportTraceServiceRequest of the rows as one line of JSON."""
-    payload = {
-        "resourceSpans": [
-            {
-                "resource": {"attributes": write_pairs(resource)},
-                "scopeSpans": [
-                    {
-                        "scope": sparse(name=wire(scope), version=wire(version)),
-                        "spans": [write_span(row) for row in members],
-                    }
-                    for scope, version, members in scopes
-                ],
-            }
-            for resource, scopes in grouped(rows)
-        ]
-    }
-    return canonical.dumps(payload)
-
-
-def sparse(**fields: Any) -> dict[str, Any]:
-    """Returns a message without the fields that have their default."""
-    return {name: value for name, value in fields.items() if value or value is False}
-
-
-def write_span(row: SpanRow) -> dict[str, Any]:
-    """Returns a span as OTLP JSON has it."""
-    return sparse(
-        traceId=row.trace_id,
-        spanId=row.span_id,
-        parentSpanId=row.parent_id,
-        name=wire(row.name),
-        kind=KINDS.index(row.kind) if row.kind in KINDS else 0,
-        startTimeUnixNano=str(row.start_ns),
-        endTimeUnixNano=str(row.end_ns),
-        attributes=write_pairs(row.attributes),
-        droppedAttributesCount=row.dropped_attributes,
-        events=[
-            sparse(
-                timeUnixNano=str(event.get("time_ns", 0)),
-                name=wire(event.get("name", "")),
-                attributes=write_pairs(event.get("attributes") or {}),
-            )
-            for event in row.events
-        ],
-        links=[
-            sparse(
-                traceId=link.get("trace_id", ""),
-                spanId=link.get("span_id", ""),
-                attributes=write_pairs(link.get("attributes") or {}),
-            )
-            for link in row.links
-        ],
-        status=sparse(
-            message=wire(row.status_message),
-            code=STATUSES.index(row.status) if row.status in STATUSES else 0,
-        ),
-    )
-
-
-def write_pairs(attributes: Object) -> list[dict[str, Any]]:
-    """Returns attributes as key and value messages."""
-    return [
-        {"key": wire(key), "value": write_value(value)}
-        for key, value in attributes.items()
-    ]
-
-
-def write_value(value: object) -> dict[str, Any]:
-    """Returns an AnyValue; what OTLP has no word for is its canonical text."""
-    for kind, writer in WRITERS:
-        if isinstance(value, kind):
-            return writer(value)
-    return {} if value is None else {"stringValue": canonical.dumps(value)}
-
-
-def wire(text: str) -> str:
-    """Returns text that JSON can tell: a pair of surrogates is the character that it stands for."""
-    if text.isascii():
-        return str(text)
-    return PAIR.sub(lambda pair: joined(pair.group()), str(text))
-
-
-def joined(pair: str) -> str:
-    """Returns the character of a surrogate pair."""
-    return pair.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
-
-
-def write_double(value: float) -> dict[str, Any]:
-    """Returns a double; the three that JSON lacks by their protobuf names."""
-    if value != value:
-        return {"doubleValue": "NaN"}
-    if value in (float("inf"), float("-inf")):
-        return {"doubleValue": "Infinity" if value > 0 else "-Infinity"}
-    return {"doubleValue": value}
-
-
-WRITERS: Final[
-    list[tuple[type | tuple[type, ...], Callable[[Any], dict[str, Any]]]]
-] = [
-    (str, lambda value: {"stringValue": wire(value)}),
-    (bool, lambda value: {"boolValue": value}),
-    (
-        int,  # beyond 64 bits there is no intValue
-        lambda value: {
-            "intValue" if value in INT64 else "stringValue": str(int(value))
-        },
-    ),
-    (float, write_double),
-    (Mapping, lambda value: {"kvlistValue": {"values": write_pairs(value)}}),
-    (
-        (list, tuple),
-        lambda value: {
-            "arrayValue": {"values": [write_value(child) for child in value]}
-        },
-    ),
-    (
-        (bytes, bytearray),
-        lambda value: {"bytesValue": base64.b64encode(value).decode()},
-    ),
-]

@@ -1,0 +1,61 @@
+"""A payload as it stands in files, queues and buckets: bytes of OTLP JSON or protobuf."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from itemtrace.stores.otlp.json_reader import is_payload, read_json, skim_json
+from itemtrace.stores.otlp.proto import read_proto, skim_proto
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from itemtrace.codec.spans import SpanRow
+
+
+BOM: Final = b"\xef\xbb\xbf"
+OTHER_SIGNALS: Final = ("resourceLogs", "resourceMetrics", "resourceProfiles")
+
+
+def is_json(payload: bytes) -> bool:
+    """Whether a payload is JSON rather than protobuf."""
+    return payload.removeprefix(BOM).lstrip()[:1] in (b"{", b"[")
+
+
+def parse(payload: bytes) -> Any:
+    """Returns the JSON value of a payload.
+
+    Raises:
+        ValueError: It is no JSON.
+    """
+    return json.loads(payload.removeprefix(BOM))
+
+
+def skim(payload: bytes) -> Iterator[tuple[str, int]] | None:
+    """Gives trace id and start of each span; None for OTLP logs and metrics.
+
+    Raises:
+        ValueError: The payload is no OTLP.
+        NotATrace: The same, of protobuf.
+    """
+    if not is_json(payload):
+        return skim_proto(payload)
+    value = parse(payload)
+    if is_payload(value):
+        return skim_json(value)
+    if isinstance(value, dict) and any(name in value for name in OTHER_SIGNALS):
+        return None
+    msg = "it is JSON without resourceSpans"
+    raise ValueError(msg)
+
+
+def decode(payload: bytes) -> Iterator[SpanRow]:
+    """Gives the rows of a payload.
+
+    Raises:
+        ValueError: The payload is no JSON.
+        NotATrace: The payload is no OTLP protobuf.
+    """
+    return read_json(parse(payload)) if is_json(payload) else read_proto(payload)
