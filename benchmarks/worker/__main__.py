@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
 from typing import Any
+
+
+OURS = ("fill", "rebuild")
+"""Measurements that need itemtrace itself."""
 
 
 def main() -> None:
@@ -17,7 +22,10 @@ def main() -> None:
         lines.write(json.dumps({"event": event, **fields}) + "\n")
         lines.flush()
 
-    from benchmarks.worker.measure import MEASURES  # noqa: PLC0415 - stdout is moved first
+    # Only now, so that what an import prints goes to standard error too.
+    module = "ours" if job["measure"] in OURS else "measure"
+    importlib.import_module(f"benchmarks.worker.{module}")
+    from benchmarks.worker.registry import MEASURES  # noqa: PLC0415
 
     emit("result", **MEASURES[job["measure"]](job, emit))
     lines.close()

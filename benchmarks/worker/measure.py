@@ -1,4 +1,4 @@
-"""The measurements, one registered function for each; a job names one and its arguments."""
+"""The measurements that every recorder goes through, one registered function for each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import gc
 import sys
 import time
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,19 +14,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from benchmarks.worker import export, switches, workload
+from benchmarks.worker.registry import Emit, Job, measure
 from benchmarks.worker.workload import Shape
-
-
-Job = dict[str, Any]
-Emit = Callable[..., None]
-Measure = Callable[[Job, Emit], dict[str, Any]]
-MEASURES: dict[str, Measure] = {}
-
-
-def measure(function: Measure) -> Measure:
-    """Registers a measurement under its function's name."""
-    MEASURES[function.__name__] = function
-    return function
 
 
 WARM = Shape(turns=10)
