@@ -125,9 +125,10 @@ def _meta(
             fix["type"] = item.type
         if item.agent is not None and item.agent.name != recorded.agent:
             fix["agent"] = item.agent.name
-        expected = recorded.extra or _for_tool(
-            common, names.get(recorded.seq), item.type
-        )
+        expected = recorded.extra
+        if _plain(expected):
+            shared = _for_tool(common, names.get(recorded.seq), item.type)
+            expected = {**shared, **expected}
         if extra != expected:
             fix["extra"] = frame._extra(extra) or {}  # noqa: SLF001 - one rule for both
         if fix:
@@ -143,6 +144,11 @@ def _final_extra(item: Any, recorded: Recorded) -> dict[str, Any]:
         else:
             extra["output"] = item.output
     return extra
+
+
+def _plain(extra: dict[str, Any]) -> bool:
+    """Whether an item has no fields of its own beside its output, so that its tool's are added."""
+    return not extra or list(extra) == ["output"]
 
 
 _KINDS = {"tool_call_item": "call", "tool_call_output_item": "output"}
@@ -176,16 +182,11 @@ def _common(
     values: dict[str, dict[str, Any]] = {}
     for (item, recorded), extra in zip(found, extras, strict=True):
         name, kind = names.get(recorded.seq), _KINDS.get(item.type)
-        if (
-            name is None
-            or kind is None
-            or recorded.extra
-            or not extra
-            or "output" in extra
-        ):
+        shared = {key: value for key, value in extra.items() if key != "output"}
+        if name is None or kind is None or not _plain(recorded.extra) or not shared:
             continue
-        text = canonical.dumps(extra)
-        values[text] = extra
+        text = canonical.dumps(shared)
+        values[text] = shared
         counts.setdefault((name, kind), Counter())[text] += 1
     common: dict[str, Any] = {}
     for (name, kind), counter in counts.items():

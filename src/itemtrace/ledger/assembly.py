@@ -73,7 +73,7 @@ def _calls_by_seq(run: Run) -> dict[int, int]:
 def _common(
     run: Run, found: Mapping[int, Item], own: set[int]
 ) -> dict[int, Mapping[str, Any]]:
-    """Returns the fields that the calls and outputs of one tool share, for items without own ones."""
+    """Returns the fields that the calls and outputs of one tool share, for items without own ones beside `output`."""
     shared = run.end.get("tools") or {}
     if not shared:
         return {}
@@ -91,8 +91,8 @@ def _common(
         else:
             name = names.get(call_id or "")
         extra = (shared.get(name) or {}).get(KINDS[item.type])
-        if extra and not item.extra and seq not in own:
-            extras[seq] = extra
+        if extra and set(item.extra) <= {"output"} and seq not in own:
+            extras[seq] = {**extra, **item.extra}
     return extras
 
 

@@ -25,10 +25,12 @@ class ErrorInfo:
     Attributes:
         type: Class of the exception.
         message: Its text; a `Placeholder` where it is withheld.
+        data: What the SDK's span says beside it, such as the exception's own text under `error`.
     """
 
     type: str
     message: Any = ""
+    data: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,12 @@ def error_of(body: Any) -> ErrorInfo | None:
     """Returns the error of a body; None where there is none."""
     if not isinstance(body, Mapping):
         return None
-    return ErrorInfo(str(body.get("type", "")), body.get("message", ""))
+    data = body.get("data")
+    return ErrorInfo(
+        str(body.get("type", "")),
+        body.get("message", ""),
+        data if isinstance(data, dict) else {},
+    )
 
 
 def parsed(value: Any, default: Any) -> Any:
