@@ -22,8 +22,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 @pytest.fixture
 def sdk_processors():
     """Takes the SDK's trace processors out, its uploader first of all; puts them back."""
-    multi = get_trace_provider()._multi_processor  # noqa: SLF001 - no public way to read them
-    before = list(multi._processors)  # noqa: SLF001
+    multi = get_trace_provider()._multi_processor
+    before = list(multi._processors)
     set_trace_processors([])
     yield
     set_trace_processors(before)

@@ -87,11 +87,13 @@ class Parrot(Model):
     """A model of a user's own: it opens no span, and has no ids."""
 
     async def get_response(self, *args, **kwargs):
+        """Answers with how much it was sent."""
         given = args[1] if len(args) > 1 else kwargs["input"]
         output = [assistant_message(f"{len(given)} items")]
         return ModelResponse(output=output, usage=Usage(requests=1), response_id=None)
 
     async def stream_response(self, *args, **kwargs):
+        """Never streams."""
         raise NotImplementedError
         yield
 
