@@ -248,12 +248,11 @@ class ModelCalls:
             list(given or ()),
             emit,
         )
-        span.info.call = None if span.info.call is None else span.info.call  # type: ignore[misc]
         call.error = self._error_of(span)
-        self._call, self._info = (
-            None,
-            CallInfo(new_input=call.new_input, full_input=call.full_input),
-        )
+        shown = span.info.call
+        if shown is not None:
+            shown.new_input, shown.full_input = call.new_input, call.full_input
+        self._info = shown or CallInfo()
         self._write(frame, call, span, _reply(data))
 
 

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import wrapt
-from agents import RunConfig, RunHooks, RunState
+from agents import RunConfig, RunState
+from agents.lifecycle import RunHooksBase
 from agents.run import AgentRunner
 from agents.tracing import get_current_span
 
@@ -86,7 +87,7 @@ class RunnerSeam:
     def _prepare(self, args: Any, kwargs: Any, *, streamed: bool) -> tuple[Recording, Any, Any] | None:
         """Returns the recording of a run and the arguments to go on with; None leaves it alone."""
         hooks = kwargs.get("hooks")
-        if hooks is not None and not isinstance(hooks, RunHooks):
+        if hooks is not None and not isinstance(hooks, RunHooksBase):
             return None  # the SDK refuses it with a message of its own
         config = kwargs.get("run_config")
         given = _given(args, kwargs, config, streamed=streamed)
