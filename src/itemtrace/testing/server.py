@@ -77,8 +77,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Answers a request."""
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        reply = self.server.answer(self.path, body)
+        length = int(self.headers["Content-Length"])
+        body = self.rfile.read(length)
+        if len(body) < length:  # the client hung up while it wrote
+            return
+        reply = self.server.answer(self.path, json.loads(body))
         if self.server.stopping.wait(reply.step.delay):
             return
         with suppress(ConnectionError):  # a cancelled run hangs up
@@ -89,12 +92,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def _paced(self, reply: Reply) -> Iterator[str]:
         assert reply.events is not None
-        held: str | None = None
+        held = next(reply.events)
         for event in reply.events:
-            if held is not None:
-                yield held
+            yield held
             held = event
-        if held is not None and not self.server.stopping.wait(reply.step.pause):
+        if not self.server.stopping.wait(reply.step.pause):
             yield held
 
     def _send(self, reply: Reply, content_type: str, texts: Iterable[str]) -> None:

@@ -1,6 +1,9 @@
 """The fake provider, through the SDK's real model classes and the real client."""
 
 import asyncio
+import socket
+import struct
+import threading
 import time
 from typing import Any
 
@@ -259,6 +262,65 @@ async def test_close_wakes_who_waits():
     assert time.perf_counter() - started < 5
     with pytest.raises(openai.APIConnectionError):
         await waiting
+
+
+async def test_close_within_a_pause():
+    """Closing while a stream pauses leaves its last event out."""
+    paused = asyncio.Event()
+    fake = FakeProvider({"a": [Step([message("Hi")], pause=30)]}).start()
+    agent = Agent(name="A", model=fake.responses_model("a"))
+    result = Runner.run_streamed(agent, "Hey")
+
+    async def consume():
+        async for event in result.stream_events():
+            kind = getattr(getattr(event, "data", None), "type", "")
+            if kind == "response.output_item.done":
+                paused.set()
+
+    consuming = asyncio.ensure_future(consume())
+    await paused.wait()
+    await fake.aclose()
+    with pytest.raises(Exception, match=r"(?i)response|connection|closed"):
+        await consuming
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"POST /v1/responses HTTP/1.0\r\nContent-Length: 9\r\n\r\n{"]
+)
+def test_half_a_request_is_no_failure(sent):
+    """A client that hangs up before it has asked, politely or not, leaves no error behind."""
+    with FakeProvider({}) as fake:
+        address = ("127.0.0.1", int(fake.base_url[17:-3]))
+        with socket.socket() as rude:
+            rude.setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+            )
+            rude.connect(address)
+            rude.sendall(sent)
+        with socket.socket() as polite:
+            polite.connect(address)
+            polite.sendall(sent)
+            polite.shutdown(socket.SHUT_WR)
+            assert polite.recv(1) == b""
+    assert (fake.failures, fake.requests) == ([], [])
+
+
+def test_close_with_a_silent_client():
+    """A connection that never asks anything does not hold up closing."""
+    with socket.socket() as client:
+        with FakeProvider({}) as fake:
+            client.connect(("127.0.0.1", int(fake.base_url[17:-3])))
+            client.sendall(b"POST")
+            wait_for_threads(3)
+        client.settimeout(5)
+        assert client.recv(1) == b""
+
+
+def wait_for_threads(count):
+    """Waits until the server has taken the connection up."""
+    deadline = time.monotonic() + 5
+    while threading.active_count() < count and time.monotonic() < deadline:
+        time.sleep(0.005)
 
 
 async def test_client_that_hangs_up_is_no_failure():

@@ -106,3 +106,9 @@ def test_unknown_kind_of_type_is_named():
     """A type that no strategy covers is an error that says where to add it."""
     with pytest.raises(TypeError, match=r"no strategy for .*complex"):
         strategies.from_annotation(complex)
+
+
+def test_members_with_one_name():
+    """Two classes of one name are both found."""
+    first, second = type("Call", (), {}), type("Call", (), {})
+    assert strategies.members(first | second) == {"Call": first, "Call_": second}

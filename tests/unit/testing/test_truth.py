@@ -1,10 +1,18 @@
 """The comparison of a rebuilt run with the SDK's result: equal where it is, and only there."""
 
 import dataclasses
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from agents import Agent, MaxTurnsExceeded, Runner, function_tool
+from agents import (
+    Agent,
+    GuardrailFunctionOutput,
+    MaxTurnsExceeded,
+    Runner,
+    function_tool,
+    input_guardrail,
+)
 from openai import BadRequestError
 
 import itemtrace
@@ -27,20 +35,26 @@ ADDING = [
 ]
 
 
-async def record(*answers, **options) -> Any:
-    """Runs an agent on answers and returns its ledger's run and how it ended."""
+@asynccontextmanager
+async def recording():
+    """Records what runs inside."""
     with SpanRecorder() as recorded:
         itemtrace.install(tracer_provider=recorded.provider)
         try:
-            async with FakeProvider({"a": list(answers)}) as fake:
-                agent = Agent(name="A", model=fake.responses_model("a"), tools=[add])
-                try:
-                    ended = await Runner.run(agent, "1 + 2?", **options)
-                except (MaxTurnsExceeded, BadRequestError) as error:
-                    ended = error
+            yield recorded
         finally:
             itemtrace.uninstall()
-        (run,) = recorded.ledger().runs
+
+
+async def record(*answers, **options) -> Any:
+    """Runs an agent on answers and returns its ledger's run and how it ended."""
+    async with recording() as recorded, FakeProvider({"a": list(answers)}) as fake:
+        agent = Agent(name="A", model=fake.responses_model("a"), tools=[add])
+        try:
+            ended = await Runner.run(agent, "1 + 2?", **options)
+        except (MaxTurnsExceeded, BadRequestError) as error:
+            ended = error
+    (run,) = recorded.ledger().runs
     return run, ended
 
 
@@ -114,3 +128,61 @@ async def test_gap_stands_for_what_is_lost():
         "input", False, '"Hello"', "gap: record 4 is missing"
     )
     assert str(dataclasses.replace(found, equal=True)) == "input: equal"
+
+
+@input_guardrail
+async def polite(_context, _agent, _text):
+    """Says what it found."""
+    return GuardrailFunctionOutput({"polite": True}, tripwire_triggered=False)
+
+
+@function_tool(needs_approval=True)
+async def pay(amount: int) -> str:
+    """Pays."""
+    return f"paid {amount}"
+
+
+async def test_approvals_guardrails_and_null_status():
+    """Pending approvals and guardrail results are compared; a null status is kept, not sent."""
+    call = function_call("pay", "call_1", amount=5) | {"status": None}
+    async with recording() as recorded, FakeProvider({"a": [[call]]}) as fake:
+        agent = Agent(
+            name="A",
+            model=fake.responses_model("a"),
+            tools=[pay],
+            input_guardrails=[polite],
+        )
+        result = await Runner.run(agent, "Pay, please.")
+    (run,) = recorded.ledger().runs
+    assert [str(found) for found in truth.differences(run, result)] == []
+    found = {each.name: each.expected for each in truth.compare(run, result)}
+    assert '"output_info":{"polite":true}' in found["input_guardrail_results"]
+    assert '"beside":{"tool_origin"' in found["interruptions"]
+    assert '"status":null' in found["new_items[0]"]
+    assert "status" not in found["to_input_list()"]
+
+
+async def test_nested_run():
+    """The result of an agent used as a tool is equal to the run under the call."""
+    nested = []
+
+    async def keep(result):
+        nested.append(result)
+        return str(result.final_output)
+
+    script = {
+        "outer": [[function_call("ask", "call_1", input="2?")], [message("two")]],
+        "inner": [[message("two")]],
+    }
+    async with recording() as recorded, FakeProvider(script) as fake:
+        inner = Agent(name="Inner", model=fake.responses_model("inner"))
+        ask = inner.as_tool("ask", "Asks.", custom_output_extractor=keep)
+        outer = Agent(name="Outer", model=fake.responses_model("outer"), tools=[ask])
+        await Runner.run(outer, "2?")
+    (run,) = recorded.ledger().runs
+    # its usage object is the outer run's, which went on counting
+    assert [each.name for each in truth.differences(run.runs[0], nested[0])] == [
+        "usage"
+    ]
+    found = {each.name: each.expected for each in truth.compare(run.runs[0], nested[0])}
+    assert found["agent_tool_invocation"] == '["ask","call_1","{\\"input\\":\\"2?\\"}"]'
