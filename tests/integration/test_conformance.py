@@ -1,5 +1,7 @@
 """A real run of several agents, recorded both ways, keeps to the conventions and to the registry."""
 
+from typing import Any
+
 import pytest
 from agents import set_trace_processors
 from agents.tracing import get_trace_provider
@@ -22,7 +24,7 @@ async def by_seam(recorded):
 
 async def by_callbacks(recorded):
     """Records the demo from tracing callbacks alone."""
-    provider = get_trace_provider()
+    provider: Any = get_trace_provider()
     before = provider._multi_processor._processors
     processor = itemtrace.ItemTraceProcessor(tracer_provider=recorded.provider)
     set_trace_processors([processor])

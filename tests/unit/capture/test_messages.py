@@ -659,7 +659,7 @@ def test_one_message_of_many_parts():
     text, cut = input_json([{"role": "user", "content": blocks}], 400)
     assert cut
     assert [part["content"] for part in json.loads(str(text))[0]["parts"]] == [
-        f"{n:060}" for n in (5, 6, 7)
+        f"{n:060}" for n in (6, 7)
     ]
     numbers = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "[]"}
     numbers["arguments"] = json.dumps([1] * 500)
@@ -697,6 +697,19 @@ def test_fit_value():
     wrapped = json.loads(fit_value({str(n): n for n in range(300)}, 200)[0])
     assert wrapped[MARK] is True
     assert wrapped["text"].startswith('{"0":0,"1":1')
+
+
+def test_limits_are_bytes():
+    """Text of several bytes a character is measured in bytes, not in characters."""
+    cut = "日" * 80 + "…"
+    assert fit_value({"a": "日" * 270}, 280) == (f'{{"a":"{cut}"}}', True)
+    both, _ = fit_value({"a": "日" * 190, "b": "日" * 190}, 400)
+    assert json.loads(both)[MARK] is True
+    blocks = [{"type": "input_text", "text": letter * 130} for letter in "日月"]
+    text, _ = input_json([{"role": "user", "content": blocks}], 400)
+    assert json.loads(str(text))[0]["parts"] == [
+        {"type": "text", "content": "月" * 80 + "…", MARK: True}
+    ]
 
 
 def test_fit_text_at_a_character():

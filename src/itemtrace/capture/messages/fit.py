@@ -200,5 +200,5 @@ def _newest_parts(
     while _size(to_json(marked)) > room:
         if not last or not marked["parts"]:
             return None
-        marked["parts"] = marked["parts"][len(marked["parts"]) // 2 + 1 :]
+        marked["parts"] = marked["parts"][(len(marked["parts"]) + 1) // 2 :]
     return marked
