@@ -7,6 +7,7 @@ The span's end is held back until the response is known; models that open no spa
 from __future__ import annotations
 
 import functools
+from asyncio import CancelledError
 from collections.abc import Mapping
 from importlib import metadata
 from types import SimpleNamespace
@@ -140,6 +141,8 @@ class ModelCalls:
             return
         span = span or self._bare(call)
         call.error = self._error_of(span)
+        if call.error is None and span.info.call is not None:
+            span.info.call.error = CancelledError("the model call did not end")
         if span.end_ns is None:
             span.end_ns = self._now(frame)
         self._write(frame, call, span, None)

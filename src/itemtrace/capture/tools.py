@@ -7,6 +7,7 @@ calls in the response does, and the span says that it did.
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from dataclasses import dataclass
 from time import time_ns as now_ns
 from typing import TYPE_CHECKING, Any
@@ -93,9 +94,8 @@ class ToolCalls:
             info.tool_call_id = call.call_id
             info.call_id_source = call.source
             info.executed = None if call.ran else False
-        self._recording.tree.finish(
-            span, self._records(frame, span, call, origin), span.end_ns
-        )
+        records = self._records(frame, span, call, origin)
+        self._recording.tree.finish(span, records, span.end_ns)
 
     def _records(
         self, frame: Frame, span: OpenSpan, call: ToolCall, origin: Recorded | None
@@ -126,12 +126,15 @@ class ToolCalls:
             recorded.predicted = True
             frame.unseen.append(recorded)
             return records
+        status = self._status(span, call)
+        if status == "cancelled" and span.info.call is not None:
+            span.info.call.error = CancelledError("the tool did not end")
         body: dict[str, Any] = {
             "call": call.call_id,
             "name": span.data.name,
             "agent": span.info.agent_name,
             **times,
-            "status": self._status(span, call),
+            "status": status,
             "error": error,
         }
         if call.call_id is None or self._recording.given.capture == "spans":
