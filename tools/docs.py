@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,7 +154,8 @@ def pages() -> dict[Path, Callable[[], str]]:
     found: dict[Path, Callable[[], str]] = {
         ROOT / "docs" / "attributes.md": attributes_page
     }
-    if hasattr(importlib.import_module("itemtrace.cli"), "app"):
+    cli = "itemtrace.cli"
+    if find_spec(cli) and hasattr(importlib.import_module(cli), "app"):
         found[ROOT / "docs" / "cli.md"] = cli_page
     return found
 
