@@ -260,6 +260,7 @@ class Run:
     def items(self) -> tuple[Item, ...]:
         """Every item that was recorded, in order of its record; those outside `new_items` too."""
         replaced = {body.get("replaces") for _, body in self.bodies("item")}
+        replaced -= {item.seq for item in self.new_items}  # a filter changed a copy
         return tuple(item for seq, item in self._items.items() if seq not in replaced)
 
     @cached_property
