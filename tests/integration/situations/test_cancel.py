@@ -37,10 +37,7 @@ async def cancel_at(moment, result):
     """Consumes a stream and cancels its run at a moment."""
     async for event in result.stream_events():
         if event.type == "raw_response_event":
-            if (
-                moment == "raw_event"
-                and event.data.type == "response.output_item.done"
-            ):
+            if moment == "raw_event" and event.data.type == "response.output_item.done":
                 result.cancel()
         elif event.type == "run_item_stream_event" and event.name == "tool_called":
             if moment == "at_work":
@@ -61,7 +58,9 @@ async def cancel_at(moment, result):
 async def test_cancelled_stream(moment, calls, tool, provide, proved, recorded):
     """What was captured of the call is kept as pending; nothing is made up; the run is cancelled."""
     pause = 0.5 if moment == "raw_event" else 0
-    fake = provide({"m": [Step([function_call("wait_for_ferry", "call_1")], pause=pause)]})
+    fake = provide(
+        {"m": [Step([function_call("wait_for_ferry", "call_1")], pause=pause)]}
+    )
     result = Runner.run_streamed(porter(fake), "Is it here?")
     await cancel_at(moment, result)
     (run,) = proved(result)
@@ -93,12 +92,15 @@ async def test_cancel_after_turn(provide, proved):
 
 
 @pytest.mark.parametrize(
-    ("at", "calls", "tool"), [("model", [None], []), ("tool", ["call_1"], ["cancelled"])]
+    ("at", "calls", "tool"),
+    [("model", [None], []), ("tool", ["call_1"], ["cancelled"])],
 )
 async def test_cancelled_task(at, calls, tool, provide, proved, recorded):
     """A cancelled task is a cancelled run: what had ended is kept, what had not is open."""
     delay = 5 if at == "model" else 0
-    fake = provide({"m": [Step([function_call("wait_for_ferry", "call_1")], delay=delay)]})
+    fake = provide(
+        {"m": [Step([function_call("wait_for_ferry", "call_1")], delay=delay)]}
+    )
     task = asyncio.create_task(Runner.run(porter(fake), "Is it here?"))
     await asyncio.sleep(0.3)
     task.cancel()

@@ -3,13 +3,14 @@
 import pytest
 from agents import (
     Agent,
+    AgentsException,
     MaxTurnsExceeded,
     ModelBehaviorError,
     RunHooks,
     Runner,
     function_tool,
 )
-from openai import APIStatusError, BadRequestError
+from openai import APIStatusError, BadRequestError, OpenAIError
 
 import itemtrace
 from itemtrace.testing.items import function_call, message, reasoning
@@ -31,7 +32,7 @@ async def plain(agent, given="Dig.", **more):
     """Runs it and returns the result, or what was raised."""
     try:
         return await Runner.run(agent, given, **more)
-    except Exception as error:
+    except (AgentsException, OpenAIError) as error:
         return error
 
 
@@ -41,7 +42,7 @@ async def streamed(agent, given="Dig.", **more):
     try:
         async for _ in result.stream_events():
             pass
-    except Exception as error:
+    except (AgentsException, OpenAIError) as error:
         return error
     return result
 
