@@ -6,6 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from agents import Agent, Runner
+
+import itemtrace
+from itemtrace.stores import open_store
+from itemtrace.testing.items import message
+from itemtrace.testing.provider import FakeProvider
+from itemtrace.testing.recorder import SpanRecorder
 
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -50,6 +57,28 @@ def test_quickstart_prints_the_run(tmp_path):
         "message_output_item",
     ]
     assert printed[-1].endswith("exact: True")
+
+
+async def test_verify_in_ci(tmp_path):
+    """The check is content with a whole trace, and fails on one that lost a span."""
+    with SpanRecorder() as recorded:
+        itemtrace.install(tracer_provider=recorded.provider)
+        try:
+            async with FakeProvider({"a": [[message("Hi")]]}) as fake:
+                agent = Agent(name="A", model=fake.responses_model("a"))
+                await Runner.run(agent, "Hello")
+        finally:
+            itemtrace.uninstall()
+    rows = recorded.rows()
+    damaged = [row for row in rows if row.name != "message_output_item"]
+    for name, kept in (("whole.db", rows), ("damaged.db", damaged)):
+        with open_store(tmp_path / name, write=True) as store:
+            store.write(kept)
+    whole = run("verify_in_ci.py", "whole.db", tmp_path=tmp_path)
+    lossy = run("verify_in_ci.py", "damaged.db", tmp_path=tmp_path)
+    assert (whole.returncode, whole.stdout) == (0, "1 runs, 0 losses\n"), whole.stderr
+    assert lossy.returncode == 1, lossy.stderr
+    assert "missing" in lossy.stdout
 
 
 def test_every_example_is_listed():
