@@ -1,0 +1,274 @@
+"""`itemtrace demo`: a run of several agents is recorded, read back, shown, and proved equal.
+
+Everything is on this machine: the models are a script behind a loopback address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+from rich.console import RenderableType
+
+from itemtrace.cli import output, sources
+from itemtrace.cli.guard import FINDINGS
+from itemtrace.cli.safe import counted, one_line
+from itemtrace.codec.spans import SpanRow
+from itemtrace.engines import local
+from itemtrace.errors import SourceError
+from itemtrace.ledger import Ledger, Run
+from itemtrace.stores import Query, RunSummary, WritableStore, open_store
+from itemtrace.stores.base import EVERYTHING
+
+
+if TYPE_CHECKING:
+    from itemtrace.testing.truth import Comparison
+
+
+FOREIGN: Final = (
+    "OTEL_", "OPENAI_AGENTS_", "ITEMTRACE_MESSAGES", "ITEMTRACE_PROFILE", "HTTP_PROXY",
+    "HTTPS_PROXY", "ALL_PROXY",
+)  # fmt: skip
+"""Beginnings of variables that would send the demo elsewhere, or withhold what it shows."""
+
+
+def demo(
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            metavar="PATH",
+            help="Where to record; the local store by default.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    streamed: Annotated[
+        bool, typer.Option("--streamed", help="Run it with Runner.run_streamed.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show every fact that is compared.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The proof as JSON, and nothing else.")
+    ] = False,
+) -> None:
+    """Record a multi-agent run, read it back and prove that nothing was lost. Offline, without a key.
+
+    A bit of everything: a handoff, tools in parallel of which one fails, an agent as a tool, an approval
+    that is given and one that is refused, guardrails, encrypted reasoning, a picture, Japanese. Exit
+    code 1 if any fact differs from the SDK's own result.
+    """
+    clear_environment()
+    with open_store(store, write=True) as opened:
+        noted = Noted(opened)
+        results = record(noted, streamed=streamed)
+        ledgers = [
+            local.load(opened, trace_id=trace_id) for trace_id in noted.trace_ids
+        ]
+        url = opened.url
+    roots = sorted(
+        (run for of in ledgers for run in of.runs), key=lambda r: r.started_ns
+    )
+    proofs = proof(roots, results)
+    equal = len(roots) == len(results) and all(
+        f.equal for _, found in proofs for f in found
+    )
+    equal = equal and all(ledger.exact for ledger in ledgers)
+    if as_json:
+        output.write_json(proof_json(url, proofs, ledgers, equal=equal))
+    else:
+        console = output.console()
+        for part in parts(url, ledgers, roots):
+            console.print(part)
+        for part in proof_parts(proofs, ledgers, equal=equal, verbose=verbose):
+            console.print(part)
+        for part in next_steps(roots, store):
+            console.print(part)
+    if not equal:
+        raise typer.Exit(FINDINGS)
+
+
+def clear_environment() -> None:
+    """Takes out of this process's environment what would change the demo."""
+    for name in list(os.environ):
+        if name.upper().startswith(FOREIGN):
+            del os.environ[name]
+
+
+class Noted(WritableStore):
+    """A store that notes which traces are written through it.
+
+    Attributes:
+        trace_ids: Their ids, in order of appearance.
+    """
+
+    def __init__(self, inner: WritableStore) -> None:
+        self.inner = inner
+        self.url, self.capabilities = inner.url, inner.capabilities
+        self.problems = inner.problems
+        self.seen: dict[str, None] = {}
+
+    @property
+    def trace_ids(self) -> list[str]:
+        """Ids of the traces, in order of appearance."""
+        return list(self.seen)
+
+    def write(self, rows: Iterable[SpanRow]) -> int:
+        """Writes rows and notes their traces."""
+        batch = list(rows)
+        self.seen.update(dict.fromkeys(row.trace_id for row in batch))
+        return self.inner.write(batch)
+
+    def traces(
+        self, query: Query = EVERYTHING
+    ) -> Iterator[tuple[str, Iterable[SpanRow]]]:
+        """Gives the traces of the store."""
+        return self.inner.traces(query)
+
+    def runs(self, query: Query = EVERYTHING) -> Iterator[RunSummary]:
+        """Gives the runs of the store."""
+        return self.inner.runs(query)
+
+    def close(self) -> None:
+        """Leaves the store open: its owner reads it next."""
+
+
+def record(store: WritableStore, *, streamed: bool) -> list[Any]:
+    """Runs the demo with everything recorded, and returns the SDK's results."""
+    from itemtrace.capture.sinks import StoreExporter  # noqa: PLC0415 - loads both SDKs
+    from itemtrace.install import flush, health, install, uninstall  # noqa: PLC0415
+    from itemtrace.testing.demo import run_demo  # noqa: PLC0415
+
+    with output.progress("recording the demo run"):
+        install(exporter=StoreExporter(store), store=False, keep_openai_exporter=False)
+        try:
+            results = asyncio.run(run_demo(streamed=streamed))
+            taken = flush()
+        finally:
+            uninstall()
+    failures = health()
+    if failures or not taken:
+        places = ", ".join(f"{count} x {place}" for place, count in failures.items())
+        msg = f"the demo could not be recorded whole: {places or 'the store was too slow'}"
+        raise SourceError(msg, source=store.url)
+    return list(results)
+
+
+Proofs = list[tuple[Run, "list[Comparison]"]]
+
+
+def proof(roots: list[Run], results: list[Any]) -> Proofs:
+    """Compares each run with the SDK's own result."""
+    from itemtrace.testing.truth import compare  # noqa: PLC0415 - loads the SDK
+
+    return [
+        (run, compare(run, result)) for run, result in zip(roots, results, strict=False)
+    ]
+
+
+def proof_json(
+    url: str, proofs: Proofs, ledgers: list[Ledger], *, equal: bool
+) -> dict[str, Any]:
+    """Returns the proof for machines."""
+    return {
+        "store": url,
+        "traces": [trace_id for ledger in ledgers for trace_id in ledger.trace_ids],
+        "equal": equal,
+        "facts": sum(len(found) for _, found in proofs),
+        "gaps": [gap.to_json() for ledger in ledgers for gap in ledger.gaps],
+        "differences": [
+            {"run_id": run.run_id, "fact": f.name, "expected": f.expected, "got": f.got}
+            for run, found in proofs
+            for f in found
+            if not f.equal
+        ],
+    }
+
+
+def parts(
+    url: str, ledgers: list[Ledger], roots: list[Run]
+) -> Iterator[RenderableType]:
+    """Yields what was recorded: where, the transcript, the tokens."""
+    from rich.text import Text  # noqa: PLC0415
+
+    from itemtrace.cli.views.frame import label  # noqa: PLC0415
+    from itemtrace.cli.views.header import header, usage_table  # noqa: PLC0415
+    from itemtrace.cli.views.scene import Scene  # noqa: PLC0415
+    from itemtrace.cli.views.transcript import transcript  # noqa: PLC0415
+
+    yield label(
+        ("recorded to ", "dim"), (url, "bold"), (", and read back from there:\n", "dim")
+    )
+    scene = Scene(markdown=sys.stdout.isatty())
+    for ledger in sorted(
+        ledgers, key=lambda of: of.runs[0].started_ns if of.runs else 0
+    ):
+        trace_id = ledger.trace_ids[0] if ledger.trace_ids else ""
+        yield from header(sources.Found(ledger, ledger.runs, url, trace_id))
+        yield from transcript(ledger.runs, scene)
+        yield Text()
+    table = usage_table(roots)
+    if table is not None:
+        yield table
+        yield Text()
+
+
+def proof_parts(
+    proofs: Proofs, ledgers: list[Ledger], *, equal: bool, verbose: bool
+) -> Iterator[RenderableType]:
+    """Yields the proof: each run's facts, as the SDK had them and as they came back."""
+    from itemtrace.cli.views.frame import label  # noqa: PLC0415
+    from itemtrace.cli.views.scene import gap_line  # noqa: PLC0415
+
+    yield label(
+        ("Proof ", "bold"), ("each run read back, against the SDK's own result", "dim")
+    )
+    for run, found in proofs:
+        same = sum(fact.equal for fact in found)
+        style = "green" if same == len(found) else "bold red"
+        sign = "✓" if same == len(found) else "✗"
+        yield label(
+            (f"  {sign} ", style),
+            f"run {run.run_id}  {run.status}  ",
+            (f"{same} of {counted(len(found), 'fact')} equal", style),
+        )
+        for fact in found:
+            if not fact.equal:
+                yield label(("      ✗ ", "red"), one_line(str(fact), 1_000))
+            elif verbose:
+                yield label(("      ✓ ", "green"), (fact.name, "dim"))
+    for ledger in ledgers:
+        yield from map(gap_line, ledger.gaps)
+    whole = sum(len(found) for _, found in proofs)
+    if equal:
+        yield label(
+            ("  Nothing was lost: ", "bold green"),
+            f"{whole} facts compared, all equal; every ledger is exact.",
+        )
+    else:
+        yield label(("  Something differs; please report it.", "bold red"))
+
+
+def next_steps(roots: list[Run], store: str | None) -> Iterator[RenderableType]:
+    """Yields commands to try next."""
+    from itemtrace.cli.views.frame import label  # noqa: PLC0415
+
+    place = f"{Path(store)} " if store else ""
+    first = roots[0].run_id[:8] if roots else ""
+    yield label(("\nTry next", "bold"))
+    for command, what in (
+        (f"itemtrace runs {place}", "what is recorded"),
+        (f"itemtrace show {place}{first} --tree", "the spans, and when each ran"),
+        (
+            f"itemtrace show {place}{first} --model-view 2",
+            "what the model saw at call 2",
+        ),
+        (f"itemtrace verify {place}", "whether anything is missing"),
+    ):
+        yield label(f"  {command.rstrip():<52} ", (what, "dim"))

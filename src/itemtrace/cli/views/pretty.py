@@ -1,0 +1,122 @@
+"""JSON as a person reads it: on one line where it fits, else a key a line; long text folded."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from itemtrace.cli.safe import safe, size
+from itemtrace.codec import canonical
+from itemtrace.codec.canonical import TAG
+
+
+WIDTH: Final = 84
+"""JSON up to this long stays on one line."""
+
+MOST_PARSED: Final = 200_000
+"""Longer text is shown as it is: nobody reads that much JSON on a screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """How much of a long text is shown.
+
+    Attributes:
+        lines: At most so many lines.
+        characters: At most so many characters.
+    """
+
+    lines: int = 12
+    characters: int = 1_200
+
+
+FOLDED: Final = Fold()
+FULL: Final = Fold(2**62, 2**62)
+
+
+class Literal(str):
+    """A number as it was written."""
+
+    __slots__ = ()
+
+
+def folded(text: str, fold: Fold = FOLDED) -> tuple[str, str]:
+    """Returns the beginning of a text, safe, and a line about the rest; empty where all is shown."""
+    head = text[: fold.characters]
+    lines = head.split("\n")
+    if len(lines) > fold.lines:
+        head = "\n".join(lines[: fold.lines])
+    rest = len(text) - len(head)
+    if not text[len(head) :].strip() or rest < fold.characters // 8:
+        return safe(text.rstrip("\n")), ""
+    more = len(text[len(head) :].encode("utf-8", "surrogatepass"))
+    return safe(head.rstrip("\n")), f"… {size(more)} more (--full shows all)"
+
+
+def from_text(text: str) -> Any:
+    """Returns what JSON text of an object or list says, numbers as written; the text if it is none."""
+    if text[:1] not in ("{", "[") or len(text) > MOST_PARSED:
+        return text
+    try:
+        return json.loads(text, parse_float=Literal, parse_int=Literal)
+    except (ValueError, RecursionError):
+        return text
+
+
+def json_text(value: Any, width: int = WIDTH) -> str:
+    """Returns JSON for people; not safe for a terminal yet."""
+    return pretty(value, width, 0)
+
+
+def pretty(value: Any, width: int, indent: int) -> str:
+    """Returns a value at an indentation."""
+    flat = compact(value)
+    nested = isinstance(value, dict | list) and value
+    if not nested or len(flat) + indent <= width or indent > 60:
+        return flat
+    pad = " " * (indent + 2)
+    if isinstance(value, dict):
+        if TAG in value:
+            return mark(value)
+        parts = [
+            f"{pad}{compact(key)}: {pretty(child, width, indent + 2)}"
+            for key, child in value.items()
+        ]
+        return "{\n" + ",\n".join(parts) + "\n" + " " * indent + "}"
+    parts = [f"{pad}{pretty(child, width, indent + 2)}" for child in value]
+    return "[\n" + ",\n".join(parts) + "\n" + " " * indent + "]"
+
+
+def compact(value: Any) -> str:
+    """Returns a value on one line, with a space after commas and colons."""
+    if isinstance(value, Literal):
+        return str(value)
+    if isinstance(value, dict):
+        if TAG in value:
+            return mark(value)
+        inside = (f"{compact(key)}: {compact(child)}" for key, child in value.items())
+        return "{" + ", ".join(inside) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(compact, value)) + "]"
+    return canonical.dumps(value)
+
+
+def mark(escape: dict[str, Any]) -> str:
+    """Returns what stands where content is absent: `<withheld, 120 B>`."""
+    name = str(escape.get(TAG))
+    if name == "withheld" and isinstance(escape.get("n"), int):
+        return f"<withheld, {size(escape['n'])}>"
+    if name == "missing":
+        return "<missing>"
+    if name == "repr":
+        return f"<{escape.get('type')}, of which only this is known: {escape.get('v')}>"
+    return f"<{name}>"
+
+
+def shown(value: Any) -> str:
+    """Returns any content as text: a string as it is, JSON pretty."""
+    if isinstance(value, str) and not isinstance(value, Literal):
+        parsed = from_text(value)
+        return value if parsed is value else json_text(parsed)
+    return json_text(value)
