@@ -20,7 +20,7 @@ from itemtrace.rebuild import rebuild
 from itemtrace.testing.synthetic import RunWriter, ref, rows_of
 
 
-EXAMPLES = 3_000 if os.environ.get("CI") else 300
+EXAMPLES = 3_000 if os.environ.get("HYPOTHESIS_PROFILE") == "ci" else 300
 
 TEXT = st.text(max_size=120) | st.sampled_from(
     ["", "it1;", "潮の満ち引き" * 20, "\ud800 alone", '{"$it":"ref"}']
@@ -61,7 +61,12 @@ def write_run(
     known = 0
     for turn in range(draw(st.integers(0, 3))):
         call_id = f"call_{turn}"
-        raw = {"type": "function_call", "call_id": call_id, "name": "look", "arguments": draw(TEXT)}
+        raw = {
+            "type": "function_call",
+            "call_id": call_id,
+            "name": "look",
+            "arguments": draw(TEXT),
+        }
         if draw(st.booleans()):
             raw["status"] = run.blob(draw(TEXT))
         asked = run.add("item", type="tool_call_item", agent="Desk", call=turn, raw=raw)
@@ -75,8 +80,14 @@ def write_run(
             parent = {"run": run.run_id, "call": call_id, "n": 0}
             child = write_run(draw, numbers, written, depth=depth + 1, parent=parent)
             children.append(child.run_id)
-        output = {"type": "function_call_output", "call_id": call_id, "output": draw(TEXT)}
-        answered = run.add("item", type="tool_call_output_item", agent="Desk", raw=output)
+        output = {
+            "type": "function_call_output",
+            "call_id": call_id,
+            "output": draw(TEXT),
+        }
+        answered = run.add(
+            "item", type="tool_call_output_item", agent="Desk", raw=output
+        )
         items += [asked, answered]
         new = [ref(asked), ref(answered)]
     more = {"children": children} if children else {}
@@ -128,7 +139,12 @@ def change(draw: st.DrawFn, rows: list[SpanRow], place: int, new: Any) -> None:
 def cut(draw: st.DrawFn, rows: list[SpanRow], place: int) -> None:
     """A backend cuts a value, some with a mark of their own."""
     suffix = draw(st.sampled_from(["", "...", "[truncated]"]))
-    change(draw, rows, place, lambda value: value[: draw(st.integers(0, len(value)))] + suffix)
+    change(
+        draw,
+        rows,
+        place,
+        lambda value: value[: draw(st.integers(0, len(value)))] + suffix,
+    )
 
 
 def alter(draw: st.DrawFn, rows: list[SpanRow], place: int) -> None:
@@ -169,8 +185,12 @@ def retype(draw: st.DrawFn, rows: list[SpanRow], place: int) -> None:
 
 def rename(draw: st.DrawFn, rows: list[SpanRow], place: int) -> None:
     """Keys change, and with them the order of attributes."""
-    attributes = {f"x.{key}": value for key, value in reversed(rows[place].attributes.items())}
-    rows[place] = replace(rows[place], attributes=attributes, span_id="", parent_id="f" * 16)
+    attributes = {
+        f"x.{key}": value for key, value in reversed(rows[place].attributes.items())
+    }
+    rows[place] = replace(
+        rows[place], attributes=attributes, span_id="", parent_id="f" * 16
+    )
 
 
 def lose_attribute(draw: st.DrawFn, rows: list[SpanRow], place: int) -> None:
@@ -181,7 +201,17 @@ def lose_attribute(draw: st.DrawFn, rows: list[SpanRow], place: int) -> None:
     rows[place] = replace(rows[place], attributes=attributes)
 
 
-DAMAGE = (drop, drop_many, double, cut, alter, alter_twice, retype, rename, lose_attribute)
+DAMAGE = (
+    drop,
+    drop_many,
+    double,
+    cut,
+    alter,
+    alter_twice,
+    retype,
+    rename,
+    lose_attribute,
+)
 
 
 @st.composite
@@ -205,7 +235,9 @@ def damaged(draw: st.DrawFn) -> tuple[list[SpanRow], list[SpanRow]]:
 
 def mentions(rows: list[SpanRow], run_id: str) -> bool:
     """Whether anything in the rows names a run."""
-    return any(run_id in str(value) for row in rows for value in row.attributes.values())
+    return any(
+        run_id in str(value) for row in rows for value in row.attributes.values()
+    )
 
 
 def all_records(ledger: Ledger) -> set[Any]:
@@ -215,7 +247,9 @@ def all_records(ledger: Ledger) -> set[Any]:
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(damaged())
-def test_damage_is_named_or_does_no_harm(case: tuple[list[SpanRow], list[SpanRow]]) -> None:
+def test_damage_is_named_or_does_no_harm(
+    case: tuple[list[SpanRow], list[SpanRow]],
+) -> None:
     """A ledger of damaged spans is the original one, or it has a gap; it never has other content."""
     original_rows, rows = case
     original, ledger = rebuild(original_rows), rebuild(rows)
@@ -230,20 +264,30 @@ def test_damage_is_named_or_does_no_harm(case: tuple[list[SpanRow], list[SpanRow
                 assert not mentions(rows, run.run_id)
 
 
-@settings(max_examples=EXAMPLES // 3, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=EXAMPLES // 3, deadline=None, suppress_health_check=list(HealthCheck)
+)
 @given(recorded(), st.data())
-def test_order_and_doubles_change_nothing(rows: list[SpanRow], data: st.DataObject) -> None:
+def test_order_and_doubles_change_nothing(
+    rows: list[SpanRow], data: st.DataObject
+) -> None:
     """Rows in any order, some of them twice, give the same ledger."""
     again = [*rows, *data.draw(st.lists(st.sampled_from(rows), max_size=5))]
     assert rebuild(data.draw(st.permutations(again))) == rebuild(rows)
 
 
-@settings(max_examples=EXAMPLES // 3, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=EXAMPLES // 3, deadline=None, suppress_health_check=list(HealthCheck)
+)
 @given(recorded(), st.data())
 def test_each_lost_span_is_a_gap(rows: list[SpanRow], data: st.DataObject) -> None:
     """Losing any one span of a run gives a gap, unless another span had all of it."""
     place = data.draw(st.integers(0, len(rows) - 1))
     ledger = rebuild([*rows[:place], *rows[place + 1 :]])
-    kept = {value for row in rows[:place] + rows[place + 1 :] for value in row.attributes.values()}
+    kept = {
+        value
+        for row in rows[:place] + rows[place + 1 :]
+        for value in row.attributes.values()
+    }
     lost = [value for value in rows[place].attributes.values() if value not in kept]
     assert ledger.exact == all(value.startswith("it1;trace;") for value in lost)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.ledger.entries import seqs
 from itemtrace.ledger.items import CALL_OF_OUTPUT, Item, lost
+from itemtrace.ledger.parts import mapping, part, parts
 
 
 if TYPE_CHECKING:
@@ -36,24 +38,19 @@ def items(run: Run) -> dict[int, Item]:
             run_id=run.run_id,
             call=body.get("call", calls.get(seq)),
             at_ns=run.time_of(body.get("at")),
-            extra=body.get("extra") or {},
+            extra=part(body, "extra"),
             class_name=body.get("class"),
-            execution=body.get("tool") or {},
+            execution=part(body, "tool"),
             redacted=body.get("redacted") is True,
         )
     own = {seq for seq, fix in fixes.items() if "extra" in fix}
     for seq, extra in _common(run, found, own).items():
-        found[seq] = _with_extra(found[seq], extra)
+        found[seq] = replace(found[seq], extra=extra)
     return found
 
 
-def _with_extra(item: Item, extra: Mapping[str, Any]) -> Item:
-    fields = {name: getattr(item, name) for name in Item.__slots__}
-    return Item(**{**fields, "extra": extra})
-
-
 def _fixes(run: Run) -> dict[int, Mapping[str, Any]]:
-    fixes = run.end.get("fix") or {}
+    fixes = part(run.end, "fix")
     return {
         int(seq): fix
         for seq, fix in fixes.items()
@@ -66,7 +63,7 @@ def _calls_by_seq(run: Run) -> dict[int, int]:
         seq: body["n"]
         for _, body in run.bodies("call")
         if isinstance(body.get("n"), int)
-        for seq in (body.get("response") or {}).get("output") or ()
+        for seq in parts(part(body, "response"), "output")
     }
 
 
@@ -74,12 +71,12 @@ def _common(
     run: Run, found: Mapping[int, Item], own: set[int]
 ) -> dict[int, Mapping[str, Any]]:
     """Returns the fields that the calls and outputs of one tool share, for items without own ones beside `output`."""
-    shared = run.end.get("tools") or {}
+    shared = part(run.end, "tools")
     if not shared:
         return {}
     names: dict[str, str] = {}
     extras: dict[int, Mapping[str, Any]] = {}
-    for seq in seqs(run.end.get("items") or (), len(run.records)):
+    for seq in seqs(parts(run.end, "items"), len(run.records)):
         item = found.get(seq)
         if item is None or item.type not in KINDS:
             continue
@@ -90,14 +87,14 @@ def _common(
                 names[call_id] = name
         else:
             name = names.get(call_id or "")
-        extra = (shared.get(name) or {}).get(KINDS[item.type])
+        extra = part(part(shared, name or ""), KINDS[item.type])
         if extra and set(item.extra) <= {"output"} and seq not in own:
             extras[seq] = {**extra, **item.extra}
     return extras
 
 
 def _get(raw: Any, key: str) -> str | None:
-    found = raw.get(key) if isinstance(raw, dict) else None
+    found = mapping(raw).get(key)
     return found if isinstance(found, str) else None
 
 

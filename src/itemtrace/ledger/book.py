@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from itemtrace.codec import canonical
 from itemtrace.codec.canonical import TAG, Placeholder
 from itemtrace.errors import CodecError
+from itemtrace.ledger.parts import mapping
 
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Book:
         if not isinstance(value, dict):
             msg = f"record {record.seq} of run {record.run} is no JSON object"
             raise CodecError(msg)
-        return value
+        return mapping(value)
 
     def resolve(self, escape: dict[str, Any]) -> Any:
         """Returns the text of a `blob`; a placeholder for every other escape."""

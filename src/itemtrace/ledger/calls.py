@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,13 @@ from itemtrace.codec.items import as_input_item
 from itemtrace.ledger import usage as usages
 from itemtrace.ledger.entries import Table, origins
 from itemtrace.ledger.items import Item, lost
+from itemtrace.ledger.parts import mapping, part, parts
 from itemtrace.ledger.usage import Usage
 
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from itemtrace.ledger.run import Run
 
 
@@ -63,9 +65,7 @@ class ModelResponse:
     def to_input_items(self) -> list[Any]:
         """Returns the output as input items, as the SDK's method of this name does."""
         return [
-            as_input_item(item.raw)
-            if not item.lost and isinstance(item.raw, dict)
-            else item.raw
+            item.raw if item.lost or not mapping(item.raw) else as_input_item(item.raw)
             for item in self.items
         ]
 
@@ -132,15 +132,15 @@ def model_calls(run: Run) -> tuple[ModelCall, ...]:
     for seq, body in run.bodies("call"):
         n = body.get("n")
         whole = whole and n == len(found)
-        sent = body.get("input") or {}
+        sent = part(body, "input")
         if whole:
-            entries += sent.get("new") or ()
+            entries += parts(sent, "new")
         found.append(_call(run, seq, body, table))
     return tuple(found)
 
 
 def _call(run: Run, seq: int, body: Mapping[str, Any], table: Table) -> ModelCall:
-    sent = body.get("input") or {}
+    sent = part(body, "input")
     answer = body.get("response")
     return ModelCall(
         n=usages.number(body.get("n")),
@@ -156,12 +156,12 @@ def _call(run: Run, seq: int, body: Mapping[str, Any], table: Table) -> ModelCal
         response=None if answer is None else _response(run, answer),
         error=error_of(body.get("error")),
         attempts=tuple(
-            error for entry in body.get("attempts") or () if (error := error_of(entry))
+            error for entry in parts(body, "attempts") if (error := error_of(entry))
         ),
         origin=tuple(origins(sent)),
         recalled=body.get("recalled") is True,
         seq=seq,
-        ranges=sent.get("list") or (),
+        ranges=parts(sent, "list"),
         table=table,
     )
 
@@ -169,10 +169,9 @@ def _call(run: Run, seq: int, body: Mapping[str, Any], table: Table) -> ModelCal
 def _response(run: Run, body: Mapping[str, Any]) -> ModelResponse:
     return ModelResponse(
         items=tuple(
-            run.item_at(seq) or lost(seq, run.run_id)
-            for seq in body.get("output") or ()
+            run.item_at(seq) or lost(seq, run.run_id) for seq in parts(body, "output")
         ),
-        usage=usages.from_body(body.get("usage"), body.get("entries") or ()),
+        usage=usages.from_body(body.get("usage"), parts(body, "entries")),
         response_id=body.get("id"),
         request_id=body.get("request_id"),
         raw_usage=body.get("raw_usage"),
@@ -183,13 +182,11 @@ def _response(run: Run, body: Mapping[str, Any]) -> ModelResponse:
 
 def error_of(body: Any) -> ErrorInfo | None:
     """Returns the error of a body; None where there is none."""
-    if not isinstance(body, Mapping):
+    if not isinstance(body, dict):
         return None
-    data = body.get("data")
+    known = mapping(body)
     return ErrorInfo(
-        str(body.get("type", "")),
-        body.get("message", ""),
-        data if isinstance(data, dict) else {},
+        str(known.get("type", "")), known.get("message", ""), part(known, "data")
     )
 
 

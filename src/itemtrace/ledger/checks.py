@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from itemtrace.codec.canonical import TAG
 from itemtrace.ledger.items import type_of
 from itemtrace.ledger.pairing import Pairing, id_of, pair
+from itemtrace.ledger.parts import mapping, sequence
 
 
 PLACEHOLDER_ID: Final = "__fake_id__"
@@ -127,7 +128,7 @@ def server_only(items: Sequence[Any], _: Pairing) -> Iterator[Problem]:
 def placeholder_ids(items: Sequence[Any], _: Pairing) -> Iterator[Problem]:
     """A made-up id is refused (#2293)."""
     for place, item in enumerate(items):
-        if isinstance(item, Mapping) and item.get("id") == PLACEHOLDER_ID:
+        if mapping(item).get("id") == PLACEHOLDER_ID:
             message = f"{type_of(item)} has the placeholder id {PLACEHOLDER_ID}; leave the id out"
             yield Problem(place, "placeholder_id", message)
 
@@ -144,10 +145,11 @@ def not_whole(items: Sequence[Any], _: Pairing) -> Iterator[Problem]:
 
 def lacks_content(value: Any) -> bool:
     """Whether a placeholder stands somewhere in a value."""
-    if isinstance(value, Mapping):
-        return TAG in value or any(lacks_content(child) for child in value.values())
-    return isinstance(value, list | tuple) and any(
-        lacks_content(child) for child in value
+    found = mapping(value)
+    return (
+        TAG in found
+        or any(map(lacks_content, found.values()))
+        or any(map(lacks_content, sequence(value)))
     )
 
 

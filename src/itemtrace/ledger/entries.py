@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.codec.canonical import TAG, Placeholder
+from itemtrace.ledger.parts import mapping, parts, sequence
+from itemtrace.ledger.usage import number
 
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ def resolve(entry: Any, run: Run) -> Any:
     drop = entry.get("drop")
     if not isinstance(drop, list) or not isinstance(sent, dict):
         return sent
-    return {key: value for key, value in sent.items() if key not in drop}
+    left_out = sequence(drop)
+    return {key: value for key, value in mapping(sent).items() if key not in left_out}
 
 
 def target(entry: Mapping[str, Any], run: Run) -> Item | None:
@@ -102,8 +105,5 @@ def seqs(ranges: Iterable[Any], most: int) -> list[int]:
 
 def origins(input_: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Returns where the entries of a call came from: `history`, `input` or `added`, and how many."""
-    return [
-        (str(pair[0]), pair[1])
-        for pair in input_.get("origin") or ()
-        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], int)
-    ]
+    found = [sequence(pair) for pair in parts(input_, "origin")]
+    return [(str(pair[0]), number(pair[1])) for pair in found if len(pair) == 2]

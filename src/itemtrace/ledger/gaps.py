@@ -54,7 +54,8 @@ class Gap:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Gap:
         """Returns the gap of `to_json`."""
-        return cls(**{**value, "cause": GapCause(value["cause"])})
+        fields: dict[str, Any] = {**value, "cause": GapCause(value["cause"])}
+        return cls(**fields)
 
     def __str__(self) -> str:
         where = f"run {self.run_id}: " if self.run_id else ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from itemtrace.ledger.parts import mapping, part, parts
+
 
 if TYPE_CHECKING:
     from itemtrace.ledger.run import Run
@@ -33,7 +35,7 @@ class GuardrailResult:
 
 def guardrail_results(run: Run, kind: str) -> tuple[GuardrailResult, ...]:
     """Returns the results of one kind: `input`, `output`, `tool_input` or `tool_output`."""
-    entries = (run.end.get("guardrails") or {}).get(kind) or ()
+    entries = [mapping(entry) for entry in parts(part(run.end, "guardrails"), kind)]
     default = run.final_output if kind == "output" else None
     return tuple(
         GuardrailResult(
@@ -45,5 +47,4 @@ def guardrail_results(run: Run, kind: str) -> tuple[GuardrailResult, ...]:
             behavior=entry.get("behavior"),
         )
         for entry in entries
-        if isinstance(entry, dict)
     )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.codec.canonical import TAG, Placeholder
 from itemtrace.codec.items import as_input_item
 from itemtrace.errors import GapError
+from itemtrace.ledger.parts import mapping, sequence
+
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 CALL_OF_OUTPUT: Final[Mapping[str, str]] = {
@@ -83,7 +87,7 @@ class Item:
         """Name of the tool that the item calls or answers."""
         for source in (self.extra, self.raw, self.execution):
             for key in ("_resolved_tool_name", "tool_name", "name"):
-                found = source.get(key) if isinstance(source, Mapping) else None
+                found = mapping(source).get(key)
                 if isinstance(found, str):
                     return found
         return HOSTED_NAMES.get(self.raw_type)
@@ -106,8 +110,8 @@ class Item:
         """What the tool returned, as the SDK's item holds it."""
         return self.extra["output"] if "output" in self.extra else self._get("output")
 
-    def to_input_item(self) -> dict[str, Any]:
-        """Returns the item as the SDK sends it to a model.
+    def to_input_item(self) -> Any:
+        """Returns the item as the SDK sends it to a model; a `Placeholder` where it is lost.
 
         Raises:
             GapError: The item is a pending approval, which no model is ever sent.
@@ -117,14 +121,14 @@ class Item:
                 f"item {self.seq} is a pending approval and no input item; leave it out"
             )
             raise GapError(msg)
-        if not isinstance(self.raw, dict) or self.lost:
+        raw = mapping(self.raw)
+        if not raw or self.lost:
             return self.raw
-        raw: dict[str, Any] = self.raw
         local = self.type == "tool_call_output_item" and self.class_name is None
         return as_input_item(raw, local_output=local)
 
     def _get(self, key: str) -> Any:
-        return self.raw.get(key) if isinstance(self.raw, Mapping) else None
+        return mapping(self.raw).get(key)
 
 
 HOSTED_NAMES: Final[Mapping[str, str]] = {
@@ -143,29 +147,29 @@ HOSTED_NAMES: Final[Mapping[str, str]] = {
 
 def type_of(raw: Any) -> str:
     """Returns the type of a raw or input item; `message` where only a role is given."""
-    if not isinstance(raw, Mapping):
-        return ""
-    found = raw.get("type")
+    known = mapping(raw)
+    found = known.get("type")
     if isinstance(found, str):
         return found
-    return "message" if "role" in raw and TAG not in raw else ""
+    return "message" if "role" in known and TAG not in known else ""
 
 
 def text_of(raw: Any) -> str:
     """Returns the readable text of a raw item."""
-    if not isinstance(raw, Mapping):
-        return raw if isinstance(raw, str) else ""
+    if isinstance(raw, str):
+        return raw
+    known = mapping(raw)
     for key in ("content", "output", "summary"):
-        found = raw.get(key)
+        found = known.get(key)
         if isinstance(found, str):
             return found
-        if isinstance(found, list) and (text := _joined(found)):
-            return text
+        if joined := _joined(sequence(found)):
+            return joined
     return ""
 
 
 def _joined(parts: list[Any]) -> str:
-    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    texts = [mapping(part).get("text") for part in parts]
     return "".join(text for text in texts if isinstance(text, str))
 
 

@@ -7,11 +7,15 @@ openai-agents 0.24) and of public reports of what the Responses API refuses.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.ledger.items import CALL_OF_OUTPUT, type_of
+from itemtrace.ledger.parts import mapping, part
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 CALL_OF: Final[Mapping[str, str]] = {
@@ -61,10 +65,9 @@ def pair(items: Sequence[Any]) -> Pairing:
 
 def id_of(item: Any) -> str | None:
     """Returns the id by which a call and its answer find each other; None where there is none."""
-    if not isinstance(item, Mapping):
-        return None
     keys = _ID_KEYS.get(type_of(item), ("call_id",))
-    found = next((item[key] for key in keys if item.get(key) is not None), None)
+    known = mapping(item)
+    found = next((known[key] for key in keys if known.get(key) is not None), None)
     return found if isinstance(found, str) else None
 
 
@@ -143,8 +146,6 @@ def _gather_children(items: Sequence[Any], found: Pairing) -> None:
 
 def program_of(item: Any) -> str | None:
     """Returns the call id of the program that made an item; None where no program did."""
-    caller = item.get("caller") if isinstance(item, Mapping) else None
-    if not isinstance(caller, Mapping) or caller.get("type") != "program":
-        return None
-    found = caller.get("caller_id")
+    caller = part(mapping(item), "caller")
+    found = caller.get("caller_id") if caller.get("type") == "program" else None
     return found if isinstance(found, str) else None

@@ -19,6 +19,7 @@ from itemtrace.ledger.calls import (
 from itemtrace.ledger.entries import resolve_all
 from itemtrace.ledger.guardrails import GuardrailResult, guardrail_results
 from itemtrace.ledger.items import Item, lost
+from itemtrace.ledger.parts import mapping, part, parts, sequence
 
 
 if TYPE_CHECKING:
@@ -93,20 +94,23 @@ class Run:
             self._bodies[kind] = found
         return found
 
+    def _first(self, kind: str) -> dict[str, Any]:
+        return next((body for _, body in self.bodies(kind)), dict[str, Any]())
+
     @cached_property
     def begin(self) -> dict[str, Any]:
         """The body of the `begin` record; empty where it is lost."""
-        return next((body for _, body in self.bodies("begin")), {})
+        return self._first("begin")
 
     @cached_property
     def end(self) -> dict[str, Any]:
         """The body of the `end` record; empty where there is none."""
-        return next((body for _, body in self.bodies("end")), {})
+        return self._first("end")
 
     @cached_property
     def seal(self) -> dict[str, Any]:
         """The body of the `seal`; empty where there is none."""
-        return next((body for _, body in self.bodies("seal")), {})
+        return self._first("seal")
 
     @property
     def sealed(self) -> bool:
@@ -149,11 +153,11 @@ class Run:
     @property
     def metadata(self) -> dict[str, Any]:
         """The trace's metadata."""
-        return self._trace.get("metadata") or {}
+        return part(self._trace, "metadata")
 
     @property
     def _trace(self) -> dict[str, Any]:
-        return self.begin.get("trace") or {}
+        return part(self.begin, "trace")
 
     @property
     def versions(self) -> tuple[str | None, str | None]:
@@ -168,7 +172,7 @@ class Run:
     @property
     def options(self) -> dict[str, Any]:
         """What the runner was given, such as `max_turns`."""
-        return self.begin.get("options") or {}
+        return part(self.begin, "options")
 
     @property
     def streamed(self) -> bool:
@@ -210,12 +214,12 @@ class Run:
     @property
     def parent(self) -> Run | None:
         """The run that started it; None for a root, and where it is lost."""
-        return self.book.runs.get((self.begin.get("parent") or {}).get("run", ""))
+        return self.book.runs.get(part(self.begin, "parent").get("run", ""))
 
     @property
     def parent_call_id(self) -> str | None:
         """Id of the tool call that started it."""
-        return (self.begin.get("parent") or {}).get("call")
+        return part(self.begin, "parent").get("call")
 
     @property
     def agent_tool_invocation(self) -> AgentToolInvocation | None:
@@ -235,7 +239,7 @@ class Run:
     @property
     def resumed(self) -> Run | None:
         """The run that it resumes; None where there is none in this ledger."""
-        return self.book.runs.get((self.begin.get("resumed") or {}).get("run", ""))
+        return self.book.runs.get(part(self.begin, "resumed").get("run", ""))
 
     @property
     def resumed_by(self) -> tuple[Run, ...]:
@@ -243,7 +247,7 @@ class Run:
         return tuple(
             run
             for run in self.book.runs.values()
-            if (run.begin.get("resumed") or {}).get("run") == self.run_id
+            if part(run.begin, "resumed").get("run") == self.run_id
         )
 
     # --- items --------------------------------------------------------------
@@ -271,7 +275,7 @@ class Run:
     @property
     def interruptions(self) -> tuple[Item, ...]:
         """The pending approvals of an interrupted run."""
-        wanted = self.end.get("interruptions") or ()
+        wanted = parts(self.end, "interruptions")
         return tuple(self.item_at(seq) or lost(seq, self.run_id) for seq in wanted)
 
     # --- the SDK's result ---------------------------------------------------
@@ -287,7 +291,7 @@ class Run:
         return self._given(self.begin.get("input"))
 
     def _given(self, value: Any) -> Any:
-        return resolve_all(value, self) if isinstance(value, list) else value
+        return resolve_all(sequence(value), self) if isinstance(value, list) else value
 
     @cached_property
     def raw_responses(self) -> tuple[ModelResponse, ...]:
@@ -306,19 +310,16 @@ class Run:
     @cached_property
     def final_output(self) -> Any:
         """The run's result; typed objects as their fields."""
-        final = self.end.get("final") or {}
+        final = part(self.end, "final")
         if "text" not in final:
             return final.get("value")
         item = self.item_at(final["text"]) or lost(final["text"], self.run_id)
         if isinstance(item.raw, Placeholder):
             return item.raw
-        content = item.raw.get("content") if isinstance(item.raw, dict) else None
-        if not isinstance(content, list):
-            return content
         texts = [
-            part.get("text")
-            for part in content
-            if isinstance(part, dict) and part.get("type") == "output_text"
+            entry.get("text")
+            for entry in map(mapping, parts(mapping(item.raw), "content"))
+            if entry.get("type") == "output_text"
         ]
         withheld = next((text for text in texts if isinstance(text, Placeholder)), None)
         return (
@@ -328,7 +329,7 @@ class Run:
     @property
     def final_output_type(self) -> str | None:
         """The class of the final output; None where there is no output."""
-        final = self.end.get("final") or {}
+        final = part(self.end, "final")
         return "str" if "text" in final else final.get("type")
 
     @property
@@ -366,7 +367,7 @@ class Run:
             mode: `normalized` is what a next run would be sent after handoffs that rewrote the
                 history; elsewhere both are the same.
         """
-        lists = self.end.get("lists") or {}
+        lists = part(self.end, "lists")
         if mode in lists:
             return resolve_all(lists[mode], self)
         given = self.input
@@ -390,12 +391,12 @@ class Run:
         """The run's usage as the SDK counts it, nested runs included; without an end, what is known."""
         if "usage" not in self.end:
             return turns.usage_of([c for c in turns.all_calls(self) if not c.recalled])
-        entries = self.end.get("entries") or ()
-        if entries is True:
+        entries = parts(self.end, "entries")
+        if self.end.get("entries") is True:
             entries = [
                 list(usage)[1:]
                 for _, body in self.bodies("call")
-                if (usage := (body.get("response") or {}).get("usage"))
+                if (usage := part(body, "response").get("usage"))
                 and not body.get("recalled")
             ]
         return usages.from_body(self.end["usage"], entries)
@@ -435,11 +436,11 @@ class Run:
 
     def all_runs(self) -> Iterator[Run]:
         """Yields this run and all nested ones, each before its own."""
-        waiting = [self]
+        waiting: list[Run] = [self]
         while waiting:
             run = waiting.pop()
             yield run
-            waiting += reversed(run.runs)
+            waiting.extend(reversed(run.runs))
 
     @property
     def gaps(self) -> tuple[Gap, ...]:

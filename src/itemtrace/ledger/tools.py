@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from itemtrace.ledger.calls import ErrorInfo, error_of
 from itemtrace.ledger.items import CALL_OF_OUTPUT, OUTPUT_OF_CALL, Item
+from itemtrace.ledger.parts import mapping, part, parts
 
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def handoffs(run: Run) -> tuple[Handoff, ...]:
             continue
         waiting = outputs.get((item.raw_type, item.call_id or ""))
         output = waiting.popleft() if waiting else None
-        extra = output.extra if output else {}
+        extra = dict(output.extra) if output else dict[str, Any]()
         found.append(
             Handoff(
                 call_id=item.call_id,
@@ -211,8 +212,7 @@ def approvals(run: Run) -> tuple[Approval, ...]:
             message=entry.get("message"),
             principal=entry.get("principal"),
         )
-        for entry in (run.begin.get("resumed") or {}).get("decisions") or ()
-        if isinstance(entry, dict)
+        for entry in map(mapping, parts(part(run.begin, "resumed"), "decisions"))
     ]
     waiting = [
         Approval(item.call_id, item.tool_name, "pending", item=item)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from itemtrace.ledger.parts import mapping
+
 
 Details = Mapping[str, Any]
 """Token details as the provider names them: `cached_tokens`, `reasoning_tokens`, …"""
@@ -120,7 +122,7 @@ def _padded(body: Sequence[Any], length: int) -> list[Any]:
 
 
 def _details(value: Any) -> Details:
-    return value if isinstance(value, dict) else {}
+    return mapping(value)
 
 
 def _sum(left: Details, right: Details) -> Details:

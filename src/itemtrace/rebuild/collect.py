@@ -178,14 +178,12 @@ class Intake:
 
     def _refuse(self, value: str, trace_id: str) -> None:
         try:
-            if parse(value) is None:
-                return
-        except UnsupportedVersion as error:
-            gap = Gap(GapCause.UNSUPPORTED_VERSION, str(error))
+            parse(value)
         except CodecError as error:
-            gap = Gap(GapCause.ALTERED, str(error))
-        self.found.trace_ids[trace_id] = None
-        self.found.gaps.add(gap)
+            newer = isinstance(error, UnsupportedVersion)
+            cause = GapCause.UNSUPPORTED_VERSION if newer else GapCause.ALTERED
+            self.found.trace_ids[trace_id] = None
+            self.found.gaps.add(Gap(cause, str(error)))
 
     def _keep(self, record: Record) -> None:
         if record.kind == "trace":

@@ -49,7 +49,7 @@ class RunEvidence:
 
     def one(self, kind: str) -> dict[str, Any]:
         """Returns the body of the record that there is once; empty where it is lost."""
-        return next((body for _, body in self.of(kind)), {})
+        return next((body for _, body in self.of(kind)), dict[str, Any]())
 
     @property
     def whole(self) -> bool:

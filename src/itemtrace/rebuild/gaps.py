@@ -16,6 +16,7 @@ from itemtrace.codec.canonical import TAG
 from itemtrace.ledger.entries import pairs, seqs
 from itemtrace.ledger.gaps import Gap, GapCause
 from itemtrace.ledger.model import circular
+from itemtrace.ledger.parts import part, parts
 from itemtrace.rebuild.evidence import Evidence, RunEvidence
 
 
@@ -169,17 +170,17 @@ def lost_targets(run: RunEvidence) -> Iterator[Gap]:
 def _wanted_items(run: RunEvidence) -> Iterator[tuple[int, list[int]]]:
     most = len(run.records)
     for seq, body in run.of("end"):
-        final = body.get("final") or {}
-        yield seq, seqs(body.get("items") or (), most + 1)
+        final = part(body, "final")
+        yield seq, seqs(parts(body, "items"), most + 1)
         yield (
             seq,
             [
-                *(body.get("interruptions") or ()),
+                *(parts(body, "interruptions")),
                 *([final["text"]] if "text" in final else []),
             ],
         )
     for seq, body in run.of("call"):
-        yield seq, (body.get("response") or {}).get("output") or []
+        yield seq, parts(part(body, "response"), "output")
 
 
 def broken_calls(run: RunEvidence) -> Iterator[Gap]:
@@ -195,16 +196,16 @@ def broken_calls(run: RunEvidence) -> Iterator[Gap]:
             )
         if "response" in body:
             answered.add(body["n"])
-        sent = body.get("input") or {}
-        known += len(sent.get("new") or ())
-        ranges = sent.get("list") or []
+        sent = part(body, "input")
+        known += len(parts(sent, "new"))
+        ranges = parts(sent, "list")
         if len(list(pairs(ranges))) < len(ranges) or any(
             a + n > known for a, n in ranges
         ):
             message = f"model call {body['n']} saw entries that no record holds"
             yield run.gap(GapCause.ALTERED, message, seq)
     for seq, body in run.of("end"):
-        absent = [n for n in body.get("responses") or () if n not in answered]
+        absent = [n for n in parts(body, "responses") if n not in answered]
         if absent:
             message = (
                 f"the result has a response of model call {absent[0]}, which has none"
@@ -240,14 +241,14 @@ def _named_runs(evidence: Evidence) -> Named:
 
 def _named_by(run: RunEvidence) -> Named:
     begin = run.one("begin")
-    resumed = begin.get("resumed") or {}
+    resumed = part(begin, "resumed")
     if "parent" in begin:
         yield run.run_id, str(begin["parent"].get("run")), "whose tool started this one"
     if "after" in begin:
         yield run.run_id, begin["after"], "which came before this one"
     if "run" in resumed and "trace" not in resumed:
         yield run.run_id, resumed["run"], "which this one resumes"
-    for child in run.one("end").get("children") or ():
+    for child in parts(run.one("end"), "children"):
         yield run.run_id, child, "which this one started"
     for _, mark in run.marks:
         if mark[TAG] == "ref" and "r" in mark:

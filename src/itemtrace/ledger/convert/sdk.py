@@ -1,3 +1,4 @@
+# pyright: basic
 """Real objects of the Agents SDK, equal to the originals.
 
 The SDK is imported when a function is called. Classes are chosen from fixed lists; nothing is
@@ -129,7 +130,7 @@ def item_classes() -> dict[str, Any]:
     from agents.items import RunItem
 
     return {
-        field.default: member
+        str(field.default): member
         for member in get_args(RunItem)
         for field in fields(member)
         if field.name == "type"
@@ -222,9 +223,9 @@ def _encoded_extra(run: Run, item: Item) -> Mapping[str, Any]:
         if record.kind == "end":
             fix = json.loads(record.body).get("fix", {}).get(str(item.seq), {})
             if "extra" in fix:
-                return fix["extra"]
+                return dict(fix["extra"])
         if record.kind == "item" and record.seq == item.seq:
-            return json.loads(record.body).get("extra", {})
+            return dict(json.loads(record.body).get("extra", {}))
     return {}
 
 
