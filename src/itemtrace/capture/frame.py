@@ -48,7 +48,7 @@ class TraceShared:
         metadata: The trace's metadata, or None.
         blobs: Digests of the texts that were written in this trace.
         roots: Ids of the root runs in order of their start.
-        waiting: Call id of a pending approval -> the run that waits.
+        waiting: The tool call that started a run, and the call it waits for -> that run.
     """
 
     sdk_id: str
@@ -57,7 +57,7 @@ class TraceShared:
     metadata: dict[str, Any] | None
     blobs: set[str] = field(default_factory=set)
     roots: list[str] = field(default_factory=list)
-    waiting: dict[str, str] = field(default_factory=dict)
+    waiting: dict[tuple[str | None, str], str] = field(default_factory=dict)
 
 
 @dataclass

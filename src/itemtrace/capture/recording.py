@@ -175,7 +175,8 @@ class Recording:
         assert self.trace is not None  # noqa: S101
         assert self.frame is not None  # noqa: S101
         waiting = self.trace.shared.waiting
-        runs = [waiting[d["call"]] for d in decisions if d.get("call") in waiting]
+        keys = [(self.given.parent_call, decision.get("call")) for decision in decisions]
+        runs = [waiting[key] for key in keys if key in waiting]
         for decision in decisions:
             if "message" in decision:
                 decision["message"] = self.frame.privacy.value(decision["message"])

@@ -189,7 +189,7 @@ def _wait(recording: Recording, frame: Frame, interruptions: list[Any]) -> None:
     for item in interruptions:
         call_id = getattr(item, "call_id", None)
         if call_id is not None:
-            frame.shared.waiting[call_id] = frame.id
+            frame.shared.waiting[recording.given.parent_call, call_id] = frame.id
     above = recording.given.parent
     if above is not None and recording.given.parent_call is not None:
         above.waiting_calls.add(recording.given.parent_call)

@@ -47,6 +47,17 @@ def resolve_all(entries: Iterable[Any], run: Run) -> list[Any]:
     return [resolve(entry, run) for entry in entries]
 
 
+def resolve_deep(value: Any, run: Run) -> Any:
+    """Returns a value with the references in it resolved, however deep they stand."""
+    if isinstance(value, Placeholder):
+        return resolve(value, run)
+    if isinstance(value, dict):
+        return {key: resolve_deep(child, run) for key, child in value.items()}
+    if isinstance(value, list):
+        return [resolve_deep(child, run) for child in value]
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """The table of input entries of one run, as far as it is known.

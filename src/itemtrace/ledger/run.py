@@ -16,7 +16,7 @@ from itemtrace.ledger.calls import (
     error_of,
     model_calls,
 )
-from itemtrace.ledger.entries import resolve_all
+from itemtrace.ledger.entries import resolve_all, resolve_deep
 from itemtrace.ledger.guardrails import GuardrailResult, guardrail_results
 from itemtrace.ledger.items import Item, lost
 from itemtrace.ledger.parts import mapping, part, parts, sequence
@@ -239,7 +239,27 @@ class Run:
     @property
     def resumed(self) -> Run | None:
         """The run that it resumes; None where there is none in this ledger."""
-        return self.book.runs.get(part(self.begin, "resumed").get("run", ""))
+        found = part(self.begin, "resumed")
+        return self.book.runs.get(found["run"]) if "run" in found else self._waited()
+
+    def _waited(self) -> Run | None:
+        """Returns the run of another process that this one goes on with: same trace, same calls."""
+        decided = {approval.call_id for approval in self.approvals if not approval.item}
+        waiting = [
+            run
+            for run in (self.book.runs.values() if decided else ())
+            if run.status == "interrupted"
+            and run.started_ns < self.started_ns
+            and (run.trace_id, run.parent_call_id)
+            == (self.trace_id, self.parent_call_id)
+            and any(item.call_id in decided for item in run.interruptions)
+        ]
+        return max(waiting, key=lambda run: run.started_ns, default=None)
+
+    @cached_property
+    def state(self) -> Any:
+        """The SDK's `RunState` as JSON, where the run was interrupted and it was kept; else None."""
+        return resolve_deep(self.end.get("state"), self)
 
     @property
     def resumed_by(self) -> tuple[Run, ...]:
@@ -247,7 +267,7 @@ class Run:
         return tuple(
             run
             for run in self.book.runs.values()
-            if part(run.begin, "resumed").get("run") == self.run_id
+            if "resumed" in run.begin and run.resumed is self
         )
 
     # --- items --------------------------------------------------------------

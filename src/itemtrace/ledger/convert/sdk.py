@@ -348,7 +348,7 @@ async def run_state(
     """
     import agents
 
-    state = run.end.get("state")
+    state = run.state
     if isinstance(state, str):
         state = json.loads(state)
     if not isinstance(state, dict) or lacks_content(state):
