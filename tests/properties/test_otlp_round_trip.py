@@ -25,7 +25,7 @@ nested = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3) | st.dictionaries(any_text(), inner, max_size=3)
     ),
-    max_leaves=6,
+    max_leaves=4,
 )
 
 
@@ -59,7 +59,7 @@ def full_rows(draw):
     )
 
 
-batches = st.lists(full_rows(), max_size=3)
+batches = st.lists(full_rows(), max_size=2)
 
 
 def respelled(value, spell):

@@ -1,8 +1,7 @@
 """Places where spans are kept, one module per place.
 
 `open_store` gives the store of a path or URL. Each store is a file in this package that registers
-itself; `base` holds what they share and what they promise (docs/stores.md,
-`itemtrace.testing.store_contract`).
+itself; `base` holds what they share and what they promise (`itemtrace.testing.store_contract`).
 """
 
 from itemtrace.stores.base import (

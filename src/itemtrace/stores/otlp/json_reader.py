@@ -66,12 +66,11 @@ def resources_of(payload: object) -> Iterator[Object]:
 
 def is_payload(payload: object) -> bool:
     """Whether a JSON value is an OTLP trace payload, possibly without spans."""
-    return any(
-        name in mapping(part)
-        or any(is_payload(mapping(part).get(wrapper)) for wrapper in WRAPPERS)
-        for part in items(payload) or [payload]
-        for name in RESOURCES
-    )
+    for message in map(mapping, items(payload) or [payload]):
+        inner = [message[name] for name in WRAPPERS if name in message]
+        if any(name in message for name in RESOURCES) or any(map(is_payload, inner)):
+            return True
+    return False
 
 
 def spans_of(payload: object) -> Iterator[Object]:

@@ -96,9 +96,9 @@ class Exact:
         self.text: str | None = None
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Exact):
-            return NotImplemented
-        return self.value is other.value or self.form() == other.form()
+        return isinstance(other, Exact) and (
+            self.value is other.value or self.form() == other.form()
+        )
 
     __hash__ = None  # type: ignore[assignment]
 

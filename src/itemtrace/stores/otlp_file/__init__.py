@@ -235,6 +235,7 @@ class OtlpFileStore(WritableStore):
         if seen == self.seen:
             return
         self.forget()
+        self.problems.clear()
         for file in files:
             self.scan(file, alone=len(files) == 1)
         self.seen = seen
@@ -297,17 +298,16 @@ class OtlpFileStore(WritableStore):
         return True
 
     def forget(self) -> None:
-        """Drops all that was read."""
+        """Drops what was read."""
         self.index, self.seen = {}, None
         self.kept.clear()
         self.kept_bytes = 0
-        self.problems.clear()
         if self.spool is not None:
             self.spool.close()
             self.spool = None
 
     def close(self) -> None:
-        """Drops all that was read; the next use reads again."""
+        """Drops all that was read but the problems; the next use reads again."""
         self.forget()
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import gzip
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from itemtrace.errors import SourceError
 from itemtrace.stores.otlp_file.layout import (
     PREFIX,
     compression,
+    inflate,
     layout_of,
     pieces_of,
     zstandard,
@@ -97,14 +98,37 @@ def format_of(path: Path) -> Format:
                 "write to a new file"
             )
             raise SourceError(msg, source=str(path))
-        damage: list[str] = []
-        if layout == "prefixed":
-            for _ in pieces_of(file, 0, size, damage.append) or ():
-                pass
+        damage = damage_of(file, form, around)
     if damage:
-        msg = f"{path} cannot be continued: {damage[0]}; write to a new file"
+        msg = f"{path} cannot be continued: {damage}; write to a new file"
         raise SourceError(msg, source=str(path))
     return form
+
+
+def damage_of(file: BinaryIO, form: Format, around: str) -> str:
+    """Returns why what is appended could not be read back; nothing if it could.
+
+    Args:
+        file: An existing file.
+        form: Its format.
+        around: The compression around it.
+    """
+    if form.plain_lines:
+        return ""
+    found: list[str] = []
+    file.seek(0)
+    if around:
+        blocks = inflate(file, around, found.append)
+        head = next(blocks, b"")
+        if head and layout_of(head, len(head)) != "lines":
+            found.append("it holds no JSON lines")
+        for _ in blocks:  # to the end, where a cut would show
+            pass
+    else:
+        size = file.seek(0, os.SEEK_END)
+        for _ in pieces_of(file, 0, size, found.append) or ():
+            pass
+    return found[0] if found else ""
 
 
 def encode(form: Format, payload: bytes) -> bytes:

@@ -44,7 +44,7 @@ __all__ = ["Pending", "Pruned", "SqliteStore"]
 PAGE: Final = 256
 """How many rows are fetched at a time."""
 
-abandoned: list[sqlite3.Connection] = []
+abandoned: list[object] = []
 """Connections of a parent process: closing them in a child would harm the parent's."""
 
 
@@ -94,14 +94,11 @@ class SqliteStore(WritableStore):
     @contextmanager
     def connection(self) -> Generator[sqlite3.Connection]:
         """Gives the connection to one thread; SQLite's errors become ours."""
-        if (
-            self.owner != os.getpid()
-        ):  # after a fork nothing of the parent's may be used
+        if self.owner != os.getpid():  # nothing of the parent's may be used
             self.lock = threading.RLock()
             self.owner = os.getpid()
-            if self.open is not None:
-                abandoned.append(self.open)
-                self.open = None
+            abandoned.append(self.open)
+            self.open = None
         with self.lock, errors(self.path):
             if self.open is None:
                 self.open = connect(self.path, write=self.writes)

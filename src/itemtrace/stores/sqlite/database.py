@@ -67,6 +67,9 @@ CREATE INDEX facets_value ON facets (kind, value, run);
 CREATE TABLE marks (sink TEXT PRIMARY KEY, position INTEGER NOT NULL);
 """
 
+NO_ROOM: Final = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+"""What SQLite says where it cannot make the files that reading a log needs."""
+
 ERRORS: Final[dict[int, tuple[type[SourceError], str]]] = {
     sqlite3.SQLITE_BUSY: (
         StoreLocked,
@@ -167,7 +170,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
         check(connection, path)
     except sqlite3.OperationalError as error:
         connection.close()
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN:
+        if error.sqlite_errorcode & 0xFF not in NO_ROOM:
             raise
         return open_immutable(path)
     except BaseException:
@@ -222,15 +225,11 @@ def prepare(connection: sqlite3.Connection) -> None:
     switch_to_wal(connection)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("BEGIN IMMEDIATE")
-    try:
-        if not connection.execute("PRAGMA user_version").fetchone()[0]:
-            for statement in SCHEMA.split(";\n"):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
+    if not connection.execute("PRAGMA user_version").fetchone()[0]:
+        for statement in SCHEMA.split(";\n"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
 
 

@@ -62,7 +62,8 @@ def prune(
         traces, spans = traces + len(chosen), spans + sum(n for _, n in chosen)
     freed = before - used_bytes(connection)
     if traces:
-        connection.execute("PRAGMA incremental_vacuum").fetchall()
+        # execute() would stop after the first page
+        connection.executescript("PRAGMA incremental_vacuum")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     return Pruned(traces, spans, freed)
 

@@ -68,12 +68,9 @@ class Origins:
         self.known: dict[str, int] = dict(
             connection.execute("SELECT body, id FROM origins WHERE trace = ?", (trace,))
         )
-        self.recent: tuple[SpanRow, int] | None = None
 
     def number(self, row: SpanRow) -> int:
         """Returns the number of the row's origin; writes the origin if it is new."""
-        if self.recent is not None and same_origin(self.recent[0], row):
-            return self.recent[1]
         body = texts.dump_origin(row)
         found = self.known.get(body)
         if found is None:
@@ -81,16 +78,7 @@ class Origins:
                 "INSERT INTO origins (trace, body) VALUES (?, ?) RETURNING id",
                 (self.trace, body),
             ).fetchone()[0]
-        self.recent = (row, found)
         return found
-
-
-def same_origin(one: SpanRow, other: SpanRow) -> bool:
-    """Whether two rows surely have one origin, types of the resource's values included."""
-    return one.resource is other.resource and (one.scope, one.scope_version) == (
-        other.scope,
-        other.scope_version,
-    )
 
 
 def int64(value: int) -> int:
