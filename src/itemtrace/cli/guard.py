@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -59,7 +60,7 @@ class Guarded(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Runs the command."""
-        if hasattr(sys.stdout, "reconfigure"):
+        if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             found = super().invoke(ctx)

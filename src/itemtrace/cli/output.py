@@ -33,10 +33,10 @@ class PlainConsole(Console):
 
 def console(file: TextIO | None = None) -> Console:
     """Returns a console on stdout, or on another file."""
-    file = file or sys.stdout
-    width = None if file.isatty() or os.environ.get("COLUMNS") else PIPE_WIDTH
+    where = sys.stdout if file is None else file
+    width = None if where.isatty() or os.environ.get("COLUMNS") else PIPE_WIDTH
     return PlainConsole(
-        file=file, markup=False, emoji=False, highlight=False, width=width
+        file=where, markup=False, emoji=False, highlight=False, width=width
     )
 
 

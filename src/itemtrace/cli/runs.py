@@ -7,19 +7,22 @@ from dataclasses import asdict, replace
 from typing import Annotated, Any, Final
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from itemtrace.cli import options, output, sources
 from itemtrace.cli.safe import between, counted, iso, moment, number, one_line
+from itemtrace.cli.views.grid import Column, Grid
 from itemtrace.errors import TraceNotFound
-from itemtrace.stores import RunSummary
+from itemtrace.stores import Query, RunSummary
 
 
 SHOWN: Final = 30
 """How many runs the table has when nobody says; JSON has all."""
 
-WIDE: Final = 150
+SHORT: Final = 8
+"""How much of an id a narrow terminal shows; commands take it, too."""
+
+WIDE: Final = 160
 """Columns from which ids are shown whole."""
 
 STYLES: Final = {
@@ -85,7 +88,7 @@ class Listing:
     def __init__(
         self,
         source: str | None,
-        query: sources.Query,
+        query: Query,
         *,
         nested: bool,
         most: int | None,
@@ -113,7 +116,7 @@ def summary_json(run: RunSummary) -> dict[str, Any]:
     return {**asdict(run), "started": iso(run.started_ns), "ended": iso(run.ended_ns)}
 
 
-def table(runs: list[RunSummary], *, whole: bool) -> Table:
+def table(runs: list[RunSummary], *, whole: bool) -> Grid:
     """Returns the table of runs.
 
     Args:
@@ -121,21 +124,22 @@ def table(runs: list[RunSummary], *, whole: bool) -> Table:
         whole: Show ids whole, not only their beginnings.
     """
     gaps = any(run.gaps is not None for run in runs)
-    found = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
-    for name in ("started", "run", "trace"):
-        found.add_column(name, no_wrap=True)
-    found.add_column("group", no_wrap=True, overflow="ellipsis", max_width=18)
-    found.add_column("agents", no_wrap=True, overflow="ellipsis", ratio=1)
-    found.add_column("status", no_wrap=True)
-    for name in ("items", "in", "out", "took", *(["gaps"] if gaps else [])):
-        found.add_column(name, no_wrap=True, justify="right")
+    numbers = ("items", "in", "out", "took", *(("gaps",) if gaps else ()))
+    found = Grid(
+        [
+            *map(Column, ("started", "run", "trace")),
+            Column("group", shrinks=True),
+            Column("agents", shrinks=True, least=12),
+            Column("status"),
+            *(Column(name, right=True) for name in numbers),
+        ]
+    )
+    form, most = ("%Y-%m-%d %H:%M:%S", 0) if whole else ("%m-%d %H:%M", SHORT)
     for run in runs:
-        row = [
-            moment(
-                run.started_ns, "%m-%d %H:%M:%S" if not whole else "%Y-%m-%d %H:%M:%S"
-            ),
-            Text(one_line(run.run_id, 0 if whole else 9)),
-            Text(one_line(run.trace_id, 0 if whole else 9), style="dim"),
+        row = (
+            moment(run.started_ns, form),
+            one_line(run.run_id)[: most or None],
+            Text(one_line(run.trace_id)[: most or None], style="dim"),
             Text(one_line(run.group or "-"), style="" if run.group else "dim"),
             agents(run),
             Text(one_line(run.status), style=STYLES.get(run.status, "yellow")),
@@ -143,8 +147,8 @@ def table(runs: list[RunSummary], *, whole: bool) -> Table:
             number(run.input_tokens),
             number(run.output_tokens),
             between(run.started_ns, run.ended_ns),
-        ]
-        found.add_row(*row, *([number(run.gaps)] if gaps else []))
+        )
+        found.add(*row, *((number(run.gaps),) if gaps else ()))
     return found
 
 

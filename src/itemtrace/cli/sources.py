@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,8 +12,10 @@ from itemtrace import semconv
 from itemtrace.cli.output import Advance
 from itemtrace.engines import local
 from itemtrace.errors import SourceError, TraceNotFound
-from itemtrace.ledger import Ledger, Run
+from itemtrace.ledger import Ledger, Run, Usage
 from itemtrace.ledger import io as ledger_io
+from itemtrace.ledger.parts import mapping
+from itemtrace.ledger.usage import total
 from itemtrace.stores import Query, RunSummary, Store, open_store
 from itemtrace.stores.base import matches
 
@@ -111,7 +112,8 @@ def summary(run: Run) -> RunSummary:
     agents = {run.agent, *(c.agent for c in calls), *(i.agent for i in items)}
     answered = {c.response.model for c in calls if c.response}
     known = bool(run.end)
-    parent = run.begin.get("parent") or {}
+    usage = own_usage(run)
+    parent = mapping(run.begin.get("parent"))
     return RunSummary(
         run_id=run.run_id,
         trace_id=local.plain_id(run.trace_id or ""),
@@ -125,11 +127,18 @@ def summary(run: Run) -> RunSummary:
         started_ns=run.started_ns,
         ended_ns=run.ended_ns,
         items=len(run.new_items) if known else None,
-        input_tokens=run.usage.input_tokens if known else None,
-        output_tokens=run.usage.output_tokens if known else None,
+        input_tokens=usage.input_tokens if known else None,
+        output_tokens=usage.output_tokens if known else None,
         gaps=len(run.own_gaps),
         parent=str(parent.get("run", "")),
         nested=run.nested,
+    )
+
+
+def own_usage(run: Run) -> Usage:
+    """Returns the tokens of a run's own calls; the SDK counts earlier parts and nested runs too."""
+    return total(
+        c.response.usage for c in run.model_calls if c.response and not c.recalled
     )
 
 
@@ -203,8 +212,8 @@ def _newest(store: Store, query: Query) -> tuple[str, None]:
     if run is not None:
         return run.trace_id, None
     if not query.about_runs:  # records whose spans lost the attributes that are indexed
-        with closing(local.iter_ledgers(store, query)) as found:
-            ledger = next((ledger for ledger in found if ledger.trace_ids), None)
+        found = local.iter_ledgers(store, query)
+        ledger = next((ledger for ledger in found if ledger.trace_ids), None)
         if ledger is not None:
             return ledger.trace_ids[0], None
     raise TraceNotFound(nothing(store.url, query), source=store.url)

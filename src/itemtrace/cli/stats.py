@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from itemtrace.cli import options, output, sources
 from itemtrace.cli.safe import counted, duration, moment, number, one_line
-from itemtrace.cli.tally import Tally
+from itemtrace.cli.tally import Series, Tally
+from itemtrace.cli.views.grid import Column, Grid
 from itemtrace.errors import TraceNotFound
 
 
@@ -60,17 +59,15 @@ def parts(tally: Tally) -> Iterator[RenderableType]:
     )
     yield facts(tally)
     for title, table in tables(tally):
-        if table.row_count:
+        if table.rows:
             yield Text()
             yield Text(title, style="bold")
             yield table
 
 
-def facts(tally: Tally) -> Table:
+def facts(tally: Tally) -> Grid:
     """Returns the short facts, a line each."""
-    found = Table.grid(padding=(0, 2))
-    found.add_column(style="dim")
-    found.add_column()
+    found = Grid([Column(""), Column("", shrinks=True)])
     turns = tally.turns
     lines = {
         "when": f"{moment(tally.first_ns)} to {moment(tally.last_ns)}",
@@ -88,7 +85,7 @@ def facts(tally: Tally) -> Table:
     for name, value in lines.items():
         if value:
             style = "red" if name == "gaps" and tally.gaps else ""
-            found.add_row(name, Text(one_line(value), style=style))
+            found.add(Text(name, style="dim"), Text(one_line(value), style=style))
     return found
 
 
@@ -98,15 +95,15 @@ def listed(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in largest)
 
 
-def tables(tally: Tally) -> Iterator[tuple[str, Table]]:
+def tables(tally: Tally) -> Iterator[tuple[str, Grid]]:
     """Yields title and table for items, tools, agents and models."""
     items = table("type", "items")
     for name, count in sorted(tally.items.items(), key=lambda pair: -pair[1]):
-        row(items, name or "(type not known)", number(count))
+        items.add(name or "(type not known)", number(count))
     yield "Items", items
     tools = table("tool", "calls", "failed", "mean", "longest")
     for name, tool in sorted(tally.tools.items(), key=lambda pair: -pair[1].calls):
-        row(tools, name, number(tool.calls), number(tool.failed), *times(tool.seconds))
+        tools.add(name, number(tool.calls), number(tool.failed), *times(tool.seconds))
     yield "Tools", tools
     for title, found in (("Agents", tally.agents), ("Models", tally.models)):
         shown = table(
@@ -114,8 +111,7 @@ def tables(tally: Tally) -> Iterator[tuple[str, Table]]:
         )
         for name, use in sorted(found.items(), key=lambda pair: -pair[1].calls):
             tokens = number(use.usage.input_tokens), number(use.usage.output_tokens)
-            row(
-                shown,
+            shown.add(
                 name,
                 number(use.calls),
                 number(use.failed),
@@ -125,22 +121,14 @@ def tables(tally: Tally) -> Iterator[tuple[str, Table]]:
         yield title, shown
 
 
-def times(series: Any) -> tuple[str, str]:
+def times(series: Series) -> tuple[str, str]:
     """Returns mean and longest time; empty where none is known."""
     if not series.count:
         return "", ""
     return duration(series.mean), duration(series.most)
 
 
-def table(first: str, *columns: str) -> Table:
+def table(first: str, *columns: str) -> Grid:
     """Returns an empty table: names at the left, numbers at the right."""
-    found = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    found.add_column(first, min_width=22, overflow="fold")
-    for name in columns:
-        found.add_column(name, justify="right", no_wrap=True)
-    return found
-
-
-def row(found: Table, name: str, *values: str) -> None:
-    """Adds a row; the name may come from a trace."""
-    found.add_row(Text(one_line(name) or "-"), *values)
+    name = Column(first, shrinks=True, least=16)
+    return Grid([name, *(Column(column, right=True) for column in columns)])

@@ -11,6 +11,7 @@ from typing import Any, Final
 from itemtrace.cli.safe import one_line, size
 from itemtrace.cli.views.pretty import json_text, mark, shown
 from itemtrace.codec.canonical import TAG
+from itemtrace.ledger.parts import mapping, sequence
 
 
 DATA_URL: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+)?[^,]{0,100},")
@@ -18,8 +19,9 @@ DATA_URL: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+)?[^,]{0,100},")
 
 def text_of(value: Any) -> str:
     """Returns any content as text: strings, parts of messages, JSON."""
-    if isinstance(value, list) and value and all(map(is_part, value)):
-        return "\n".join(part_text(part) for part in value)
+    parts = sequence(value)
+    if parts and all(map(is_part, parts)):
+        return "\n".join(map(part_text, parts))
     if is_part(value):
         return part_text(value)
     return shown(value)
@@ -27,15 +29,15 @@ def text_of(value: Any) -> str:
 
 def is_part(value: Any) -> bool:
     """Whether a value is a part of a message or of a tool's output."""
-    return isinstance(value, Mapping) and (
-        TAG in value or str(value.get("type")) in PARTS
-    )
+    known = mapping(value)
+    return TAG in known or str(known.get("type")) in PARTS
 
 
-def part_text(part: Mapping[str, Any]) -> str:
+def part_text(value: Any) -> str:
     """Returns a part as text; images and files as type and size."""
+    part = mapping(value)
     if TAG in part:
-        return mark(dict(part))
+        return mark(part)
     return PARTS[str(part["type"])](part)
 
 
@@ -43,8 +45,7 @@ def plain_part(part: Mapping[str, Any]) -> str:
     """Text, with what it cites."""
     text = part.get("text")
     lines = [text if isinstance(text, str) else shown(text)]
-    for note in part.get("annotations") or ():
-        cited = note if isinstance(note, Mapping) else {}
+    for cited in map(mapping, sequence(part.get("annotations"))):
         where = cited.get("url") or cited.get("filename") or cited.get("file_id")
         if where:
             title = f"{cited['title']}, " if cited.get("title") else ""
@@ -64,10 +65,9 @@ def image_part(part: Mapping[str, Any]) -> str:
 
 def audio_part(part: Mapping[str, Any]) -> str:
     """Audio: its format and size, and what was said."""
-    audio = part.get("input_audio") or part
-    data = audio.get("data") if isinstance(audio, Mapping) else None
+    audio = mapping(part.get("input_audio")) or part
     said = part.get("transcript")
-    head = f"[audio {blob_of(data)}]"
+    head = f"[audio {blob_of(audio.get('data'))}]"
     return f"{head} {said}" if isinstance(said, str) else head
 
 
@@ -96,8 +96,8 @@ PARTS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
 
 def blob_of(value: Any) -> str:
     """Returns type and size of binary content; an address as it is."""
-    if isinstance(value, Mapping):
-        return mark(dict(value)) if TAG in value else json_text(value)
+    if known := mapping(value):
+        return mark(known) if TAG in known else json_text(known)
     if not isinstance(value, str):
         return "without content"
     data = DATA_URL.match(value)

@@ -68,7 +68,9 @@ class Plain:
             yield [Segment(line, style)]
 
     def __rich_console__(
-        self, _console: Console, _options: ConsoleOptions
+        self,
+        console: Console,
+        options: ConsoleOptions,
     ) -> RenderResult:
         """Renders the lines."""
         for line in self.lines():

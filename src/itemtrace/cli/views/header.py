@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
 
-from itemtrace.cli.safe import counted, moment, number, one_line, safe
+from itemtrace.cli.safe import counted, moment, number, one_line
 from itemtrace.cli.sources import Found
 from itemtrace.cli.views.frame import label
+from itemtrace.cli.views.grid import Column, Grid
 from itemtrace.cli.views.pretty import compact
 from itemtrace.ledger import Ledger, Run, Usage
 
@@ -21,12 +20,8 @@ def header(found: Found) -> Iterator[RenderableType]:
     every = [inner for of in found.runs for inner in of.all_runs()]
     title = (run.workflow if run else None) or "Trace"
     yield label((title, "bold"), "  ", verdict(found.ledger))
-    facts = Table.grid(padding=(0, 2))
-    facts.add_column(style="dim")
-    facts.add_column(overflow="fold")
     for name, value in _facts(found, run, every):
-        facts.add_row(name, Text(safe(value)))
-    yield facts
+        yield label((f"{name:<9} ", "dim"), value)
 
 
 def verdict(ledger: Ledger) -> tuple[str, str]:
@@ -69,7 +64,7 @@ def _facts(
         )
 
 
-def usage_table(runs: Iterable[Run]) -> Table | None:
+def usage_table(runs: Iterable[Run]) -> Grid | None:
     """Returns the table of tokens by agent and model; None where no model answered."""
     by: dict[tuple[str, str], Usage] = {}
     calls: dict[tuple[str, str], int] = {}
@@ -83,33 +78,26 @@ def usage_table(runs: Iterable[Run]) -> Table | None:
                 calls[key] = calls.get(key, 0) + 1
     if not by:
         return None
-    table = Table(
-        box=None, padding=(0, 2, 0, 0), header_style="dim", show_footer=len(by) > 1
+    whole = counts(sum(by.values(), Usage()))
+    numbers = (Column(name, right=True) for name in ("calls", *whole))
+    table = Grid(
+        [Column("agent", shrinks=True), Column("model", shrinks=True), *numbers]
     )
-    whole = sum(by.values(), Usage())
-    table.add_column("agent", "total", footer_style="bold", overflow="fold")
-    table.add_column("model", "", overflow="fold")
-    for name, total in (("calls", sum(calls.values())), *counts(whole)):
-        table.add_column(
-            name, number(total), justify="right", footer_style="bold", no_wrap=True
-        )
     for (agent, model), usage in by.items():
-        row = [number(count) for _, count in counts(usage)]
-        table.add_row(
-            Text(one_line(agent)),
-            Text(one_line(model)),
-            number(calls[agent, model]),
-            *row,
-        )
+        tokens = map(number, counts(usage).values())
+        table.add(agent, model, number(calls[agent, model]), *tokens)
+    if len(by) > 1:
+        tokens = map(number, whole.values())
+        table.foot("total", "", number(sum(calls.values())), *tokens)
     return table
 
 
-def counts(usage: Usage) -> list[tuple[str, int]]:
+def counts(usage: Usage) -> dict[str, int]:
     """Returns the numbers of a usage by name."""
-    return [
-        ("input", usage.input_tokens),
-        ("cached", usage.cached_tokens),
-        ("output", usage.output_tokens),
-        ("reasoning", usage.reasoning_tokens),
-        ("total", usage.total_tokens),
-    ]
+    return {
+        "input": usage.input_tokens,
+        "cached": usage.cached_tokens,
+        "output": usage.output_tokens,
+        "reasoning": usage.reasoning_tokens,
+        "total": usage.total_tokens,
+    }

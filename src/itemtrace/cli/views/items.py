@@ -16,6 +16,7 @@ from itemtrace.cli.views.frame import Gutter, label, prose
 from itemtrace.cli.views.pretty import WIDTH, from_text, json_text, mark, shown
 from itemtrace.cli.views.scene import Nested, Part, RunScene
 from itemtrace.ledger import ErrorInfo, Item, ToolCall
+from itemtrace.ledger.parts import mapping, sequence
 
 
 Reader = Callable[[Item, RunScene], Iterator[Part]]
@@ -56,30 +57,24 @@ def parts_of(item: Item, scene: RunScene) -> Iterator[Part]:
 @reads("message_output_item")
 def message(item: Item, scene: RunScene) -> Iterator[Part]:
     """What an agent says."""
-    content = item.raw.get("content")
-    parsed = from_text(content[0].get("text", "")) if _one_text(content) else None
-    if isinstance(parsed, dict | list):  # structured output
+    content = mapping(item.raw).get("content", item.raw)
+    parts = sequence(content)
+    said = mapping(parts[0]).get("text") if len(parts) == 1 else None
+    parsed = from_text(said) if isinstance(said, str) else said
+    if parsed is not said:  # structured output
         yield from prose(json_text(parsed), scene.scene.fold)
         return
     text = text_of(content)
     yield from prose(text, scene.scene.fold, markdown=scene.scene.markdown)
 
 
-def _one_text(content: Any) -> bool:
-    return (
-        isinstance(content, list)
-        and len(content) == 1
-        and isinstance(content[0], dict)
-        and isinstance(content[0].get("text"), str)
-    )
-
-
 @reads("reasoning_item")
 def reasoning(item: Item, scene: RunScene) -> Iterator[Part]:
     """What a model thought, as far as it says so."""
-    parts = [*(item.raw.get("summary") or ()), *(item.raw.get("content") or ())]
+    raw = mapping(item.raw)
+    parts = [*sequence(raw.get("summary")), *sequence(raw.get("content"))]
     text = text_of(parts) if parts else ""
-    sealed = item.raw.get("encrypted_content")
+    sealed = raw.get("encrypted_content")
     notes = ["thought"]
     if isinstance(sealed, str):
         notes.append(f"{size(len(sealed))} encrypted")
@@ -136,7 +131,7 @@ def result(call: ToolCall, scene: RunScene) -> Iterator[Part]:
             [label((f"✗ the result: {mark(call.output.raw)}", "bold red"))]
         )
         return
-    output = call.output.raw.get("output")
+    output = mapping(call.output.raw).get("output", call.output.raw)
     text = text_of(output)
     style = "red" if call.status in ("failed", "rejected") else ""
     yield from inside(prose(text or "(nothing)", scene.scene.fold, style=style))
@@ -148,7 +143,7 @@ HOSTED_RESULTS: Final = ("results", "outputs", "output", "result", "error")
 def hosted_result(item: Item) -> str:
     """Returns what a tool on the provider's side gave, which its call holds."""
     for key in HOSTED_RESULTS:
-        found = item.raw.get(key)
+        found = mapping(item.raw).get(key)
         if found:
             if item.raw_type == "image_generation_call" and isinstance(found, str):
                 return f"[image, {size(len(found) * 3 // 4)}]"
@@ -222,9 +217,10 @@ def lone_output(item: Item, scene: RunScene) -> Iterator[Part]:
 @reads("mcp_list_tools_item")
 def mcp_tools(item: Item, _scene: RunScene) -> Iterator[Part]:
     """The tools that an MCP server offers."""
-    tools = [t for t in item.raw.get("tools") or () if isinstance(t, dict)]
+    raw = mapping(item.raw)
+    tools = [mapping(tool) for tool in sequence(raw.get("tools"))]
     names = ", ".join(str(tool.get("name")) for tool in tools)
-    server = item.raw.get("server_label", "an MCP server")
+    server = raw.get("server_label", "an MCP server")
     yield label((f"{server} offers {len(tools)} tools: ", "dim"), names)
 
 

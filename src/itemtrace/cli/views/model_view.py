@@ -12,17 +12,17 @@ from difflib import SequenceMatcher
 from typing import Any, Final
 
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
 from itemtrace.cli.safe import counted, one_line
 from itemtrace.cli.views.content import text_of
-from itemtrace.cli.views.frame import label, prose
+from itemtrace.cli.views.frame import Gutter, label, prose
 from itemtrace.cli.views.pretty import Fold, shown
 from itemtrace.cli.views.transcript import call_facts
 from itemtrace.codec import canonical
 from itemtrace.ledger import ModelCall, Run
 from itemtrace.ledger.items import type_of
+from itemtrace.ledger.parts import mapping, sequence
 
 
 KEPT: Final = "kept"
@@ -68,15 +68,17 @@ class Seen:
 def seen(run: Run, call: ModelCall) -> Seen:
     """Returns what a call saw, compared with the ledger."""
     before, after = history(run, call), call.input
-    keys = [[canonical.dumps(item) for item in items] for items in (before, after)]
+    matcher = SequenceMatcher(
+        a=[canonical.dumps(item) for item in before],
+        b=[canonical.dumps(item) for item in after],
+        autojunk=False,
+    )
     origins = [
         origin for origin, count in call.origin for _ in range(min(count, len(after)))
     ]
     origins += [""] * (len(after) - len(origins))
     entries: list[Entry] = []
-    for change, a, b, c, d in SequenceMatcher(
-        None, *keys, autojunk=False
-    ).get_opcodes():
+    for change, a, b, c, d in matcher.get_opcodes():
         if change == "equal":
             entries += [Entry(KEPT, after[at], origins[at]) for at in range(c, d)]
         else:
@@ -87,8 +89,8 @@ def seen(run: Run, call: ModelCall) -> Seen:
 
 def history(run: Run, call: ModelCall) -> list[Any]:
     """Returns the input list that the ledger has before a call."""
-    given = run.given_input
-    found: list[Any] = list(given) if isinstance(given, list) else []
+    given = run.input if run.given_input is None else run.given_input
+    found = list(sequence(given))
     if isinstance(given, str):
         found = [{"content": given, "role": "user"}]
     before = {c.n for c in run.model_calls if c.recalled or c.n < call.n}
@@ -104,7 +106,7 @@ def history(run: Run, call: ModelCall) -> list[Any]:
 def parts(found: Seen, others: list[str], fold: Fold) -> Iterator[RenderableType]:
     """Yields what a person reads."""
     call = found.call
-    yield label((f"Model call {call.n}", "bold"), (call_facts(call), "dim"), ("  of ", "dim"), (call.agent or "?", "bold"), (f", run {found.run.run_id}", "dim"))  # fmt: skip
+    yield label((f"Model call {call.n}", "bold"), (call_facts(call, numbered=False), "dim"), ("  of ", "dim"), (call.agent or "?", "bold"), (f", run {found.run.run_id}", "dim"))  # fmt: skip
     yield label((summary(found), "bold"))
     reference = by_reference(found)
     if reference:
@@ -116,7 +118,7 @@ def parts(found: Seen, others: list[str], fold: Fold) -> Iterator[RenderableType
     if call.system:
         yield label(("instructions", "dim"))
         for part in prose(text_of(call.system), fold, style="dim"):
-            yield Padding(part, (0, 0, 0, 2))
+            yield Gutter(part, ("",))
     yield Text()
     for entry in found.entries:
         yield from entry_parts(entry, fold)
@@ -147,8 +149,8 @@ def by_reference(found: Seen) -> str:
 
 def tool_names(call: ModelCall) -> str:
     """Returns the names of the tools that the model was offered."""
-    named = [tool for tool in call.tools if isinstance(tool, dict)]
-    return ", ".join(str(tool.get("name") or tool.get("type")) for tool in named)
+    tools = map(mapping, call.tools)
+    return ", ".join(str(tool.get("name") or tool.get("type")) for tool in tools)
 
 
 def entry_parts(entry: Entry, fold: Fold) -> Iterator[RenderableType]:
@@ -156,8 +158,8 @@ def entry_parts(entry: Entry, fold: Fold) -> Iterator[RenderableType]:
     sign, style = SIGNS[entry.change]
     item = entry.item
     kind = type_of(item) or "item"
-    role = item.get("role") if isinstance(item, dict) else None
-    name = item.get("name") or item.get("call_id") if isinstance(item, dict) else None
+    known = mapping(item)
+    role, name = known.get("role"), known.get("name") or known.get("call_id")
     yield label(
         (sign, f"bold {style}" if style else ""),
         (str(role or kind), f"bold {style}"),
@@ -166,17 +168,16 @@ def entry_parts(entry: Entry, fold: Fold) -> Iterator[RenderableType]:
         (f"  {entry.origin}" if entry.origin else "", "dim"),
     )
     for part in prose(says(item), fold, style=style or "dim"):
-        yield Padding(part, (0, 0, 0, 4))
+        yield Gutter(part, ("", ""))
 
 
 def says(item: Any) -> str:
     """Returns the content of an input item."""
-    if not isinstance(item, dict):
-        return shown(item)
+    known = mapping(item)
     for key in ("content", "arguments", "output", "summary"):
-        if item.get(key):
-            return text_of(item[key])
-    if isinstance(item.get("encrypted_content"), str):
+        if known.get(key):
+            return text_of(known[key])
+    if isinstance(known.get("encrypted_content"), str):
         return "(encrypted)"
     return shown(item)
 

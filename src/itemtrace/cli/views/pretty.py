@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from itemtrace.cli.safe import safe, size
 from itemtrace.codec import canonical
 from itemtrace.codec.canonical import TAG
+from itemtrace.ledger.parts import mapping, sequence
 
 
 WIDTH: Final = 84
 """JSON up to this long stays on one line."""
+
+DEEPEST: Final = 60
+"""Indented further, JSON stays on one line."""
 
 MOST_PARSED: Final = 200_000
 """Longer text is shown as it is: nobody reads that much JSON on a screen."""
@@ -66,25 +70,28 @@ def from_text(text: str) -> Any:
 
 def json_text(value: Any, width: int = WIDTH) -> str:
     """Returns JSON for people; not safe for a terminal yet."""
-    return pretty(value, width, 0)
+    try:
+        return pretty(value, width, 0)
+    except RecursionError:
+        return canonical.dumps(value)
 
 
 def pretty(value: Any, width: int, indent: int) -> str:
     """Returns a value at an indentation."""
     flat = compact(value)
-    nested = isinstance(value, dict | list) and value
-    if not nested or len(flat) + indent <= width or indent > 60:
+    known, listed = mapping(value), sequence(value)
+    if not (known or listed) or TAG in known or len(flat) + indent <= width:
+        return flat
+    if indent > DEEPEST:
         return flat
     pad = " " * (indent + 2)
-    if isinstance(value, dict):
-        if TAG in value:
-            return mark(value)
+    if known:
         parts = [
             f"{pad}{compact(key)}: {pretty(child, width, indent + 2)}"
-            for key, child in value.items()
+            for key, child in known.items()
         ]
         return "{\n" + ",\n".join(parts) + "\n" + " " * indent + "}"
-    parts = [f"{pad}{pretty(child, width, indent + 2)}" for child in value]
+    parts = [f"{pad}{pretty(child, width, indent + 2)}" for child in listed]
     return "[\n" + ",\n".join(parts) + "\n" + " " * indent + "]"
 
 
@@ -92,13 +99,16 @@ def compact(value: Any) -> str:
     """Returns a value on one line, with a space after commas and colons."""
     if isinstance(value, Literal):
         return str(value)
-    if isinstance(value, dict):
-        if TAG in value:
-            return mark(value)
-        inside = (f"{compact(key)}: {compact(child)}" for key, child in value.items())
+    known = mapping(value)
+    if TAG in known:
+        return mark(known)
+    if known:
+        inside = (f"{compact(key)}: {compact(child)}" for key, child in known.items())
         return "{" + ", ".join(inside) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(compact, value)) + "]"
+    if isinstance(value, tuple):
+        value = list(cast("tuple[Any, ...]", value))
+    if listed := sequence(value):
+        return "[" + ", ".join(map(compact, listed)) + "]"
     return canonical.dumps(value)
 
 

@@ -17,6 +17,7 @@ from itemtrace.cli.views.pretty import FOLDED, FULL
 from itemtrace.cli.views.scene import Scene, Wanted, gap_line
 from itemtrace.cli.views.transcript import transcript
 from itemtrace.errors import ConfigError
+from itemtrace.ledger.parts import mapping
 
 
 if TYPE_CHECKING:
@@ -97,6 +98,10 @@ def call_view(found: Found, n: int, *, full: bool = False) -> View:
         known = ", ".join(str(c.n) for c in run.model_calls) if run else ""
         whose = f"run {run.run_id}" if run else "the trace"
         msg = f"{whose} has no model call {n}; it has {known or 'none'}"
+        raise ConfigError(msg)
+    if call.recalled:
+        earlier = mapping(run.begin.get("resumed")).get("run", "of another trace")
+        msg = f"model call {n} is of the part that run {run.run_id} goes on with; see run {earlier}"
         raise ConfigError(msg)
     seen = model_view.seen(run, call)
     others = [of.run_id for of in found.ledger.all_runs() if of is not run]

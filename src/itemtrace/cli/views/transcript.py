@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from itemtrace.cli.safe import between, counted, duration, moment, number
+from itemtrace.cli.sources import own_usage
 from itemtrace.cli.views.content import text_of
 from itemtrace.cli.views.frame import Gutter, label, prose
 from itemtrace.cli.views.history import Block, Recalled, blocks
@@ -18,7 +19,7 @@ from itemtrace.cli.views.pretty import compact, from_text, shown
 from itemtrace.cli.views.scene import Nested, Part, RunScene, Scene, gap_line
 from itemtrace.ledger import Gap, Item, ModelCall, Run
 from itemtrace.ledger.items import type_of
-from itemtrace.ledger.usage import Usage, total
+from itemtrace.ledger.parts import mapping, sequence
 
 
 DEEPEST: Final = 12
@@ -87,7 +88,7 @@ def nested_heading(run: Run) -> Iterator[Part]:
 
 def facts(run: Run) -> list[tuple[str, str]]:
     """Returns status, time, items and tokens of a run."""
-    usage = usage_of(run.model_calls)
+    usage = own_usage(run)
     found = [
         between(run.started_ns, run.ended_ns),
         counted(len(run.new_items), "item"),
@@ -100,18 +101,13 @@ def facts(run: Run) -> list[tuple[str, str]]:
     return [(run.status, style), (f" · {facts}", "dim")]
 
 
-def usage_of(calls: Iterable[ModelCall]) -> Usage:
-    """Returns the tokens of a run's own calls; the SDK counts earlier parts and nested runs too."""
-    return total(c.response.usage for c in calls if c.response and not c.recalled)
-
-
 # --- input ----------------------------------------------------------------------
 
 
 def given(context: RunScene) -> Iterator[Part]:
     """What the caller gave."""
     run, scene = context.run, context.scene
-    resumed = run.begin.get("resumed")
+    resumed = mapping(run.begin.get("resumed"))
     if resumed:
         yield label((f"goes on with run {resumed.get('run', '')}", "bold"))
         return
@@ -125,30 +121,28 @@ def given(context: RunScene) -> Iterator[Part]:
 
 def given_parts(value: Any, scene: Scene) -> Iterator[RenderableType]:
     """What was given: a text, or a list whose last words are shown."""
-    if not isinstance(value, list):
+    items = sequence(value)
+    if not items:
         yield from prose(text_of(value), scene.fold, markdown=scene.markdown)
         return
-    first = 0 if scene.fold.lines > len(value) * 12 else last_words(value)
+    first = 0 if scene.fold.lines > len(items) * 12 else last_words(items)
     if first:
-        kinds = Counter(type_of(item) or "item" for item in value[:first])
+        kinds = Counter(type_of(item) or "item" for item in items[:first])
         what = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(5))
         yield label((f"… {counted(first, 'earlier item')}: {what}", "dim italic"))
-    for item in value[first:]:
-        role = item.get("role") if isinstance(item, dict) else None
+    for item in items[first:]:
+        known = mapping(item)
+        role = known.get("role")
         if role != "user":
             yield label((str(role or type_of(item) or "item"), "dim"))
-        content = item.get("content", item) if isinstance(item, dict) else item
+        content = known.get("content", item)
         yield from prose(text_of(content), scene.fold, markdown=scene.markdown)
 
 
 def last_words(items: list[Any]) -> int:
     """Returns where the user's last words begin."""
     place = len(items)
-    while (
-        place
-        and isinstance(items[place - 1], dict)
-        and items[place - 1].get("role") == "user"
-    ):
+    while place and mapping(items[place - 1]).get("role") == "user":
         place -= 1
     return place if place < len(items) else max(len(items) - 1, 0)
 
@@ -213,11 +207,11 @@ def block_heading(block: Block, context: RunScene) -> Iterator[Part]:
     yield from (Gutter(note, (colour,)) for note in notes)
 
 
-def call_facts(call: ModelCall | None) -> str:
+def call_facts(call: ModelCall | None, *, numbered: bool = True) -> str:
     """Returns model, number, time and tokens of a call."""
     if call is None or call.recalled:
         return ""
-    found = [call.model or "", f"call {call.n}"]
+    found = [call.model or "", f"call {call.n}" if numbered else ""]
     found += [duration(call.duration)] if call.duration else []
     if call.response is not None:
         usage = call.response.usage
@@ -249,7 +243,7 @@ def executions(context: RunScene) -> Iterator[Part]:
             yield from map(Nested, call.runs)
     for run in context.run.runs:
         if run.run_id not in shown_runs:
-            span = (run.begin.get("parent") or {}).get("span")
+            span = mapping(run.begin.get("parent")).get("span")
             yield label(
                 (f"started {f'in a {span}' if span else 'by this run'}:", "dim")
             )
@@ -264,9 +258,7 @@ def guardrails(context: RunScene, kind: str) -> Iterator[Part]:
     for found in getattr(context.run, f"{kind}_guardrail_results"):
         stopped = found.tripwire is True
         said = shown(found.output_info) if found.output_info is not None else ""
-        decided = (
-            found.behavior.get("type") if isinstance(found.behavior, dict) else None
-        )
+        decided = mapping(found.behavior).get("type")
         yield label(
             ("✗ " if stopped else "✓ ", "bold red" if stopped else "green"),
             (f"{kind.replace('_', ' ')} guardrail ", "dim"),
