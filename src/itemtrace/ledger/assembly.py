@@ -27,26 +27,41 @@ def items(run: Run) -> dict[int, Item]:
     """Returns the items of a run by seq, as the end of the run has them."""
     fixes = _fixes(run)
     calls = _calls_by_seq(run)
+    callers = {body.get("n"): body for _, body in run.bodies("call")}
     found: dict[int, Item] = {}
     for seq, recorded in run.bodies("item"):
-        body = {**recorded, **fixes.get(seq, {})}
+        call = recorded.get("call", calls.get(seq))
+        maker = callers.get(call, {})
+        inherited = {"agent": maker.get("agent"), "at": maker.get("end")}
+        body = {**inherited, **recorded, **fixes.get(seq, {})}
+        execution = _execution(body)
         found[seq] = Item(
             type=body.get("type") or "",
             raw=body.get("raw"),
             agent=body.get("agent"),
             seq=seq,
             run_id=run.run_id,
-            call=body.get("call", calls.get(seq)),
-            at_ns=run.time_of(body.get("at")),
+            call=call,
+            at_ns=run.time_of(body["at"] or execution.get("end")),
             extra=part(body, "extra"),
             class_name=body.get("class"),
-            execution=part(body, "tool"),
+            execution=execution,
             redacted=body.get("redacted") is True,
         )
     own = {seq for seq, fix in fixes.items() if "extra" in fix}
     for seq, extra in _common(run, found, own).items():
         found[seq] = replace(found[seq], extra=extra)
     return found
+
+
+def _execution(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns what is known of a tool's execution, its times under names of their own."""
+    found = part(body, "tool")
+    match found.get("ran"):
+        case [int(start), int(end)]:
+            return {**found, "start": start, "end": end}
+        case _:
+            return found
 
 
 def _fixes(run: Run) -> dict[int, Mapping[str, Any]]:

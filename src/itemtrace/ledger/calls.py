@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from itemtrace.codec.canonical import TAG, Placeholder
 from itemtrace.codec.items import as_input_item
 from itemtrace.ledger import usage as usages
 from itemtrace.ledger.entries import Table, origins
 from itemtrace.ledger.items import Item, lost
-from itemtrace.ledger.parts import mapping, part, parts
+from itemtrace.ledger.parts import mapping, part, parts, sequence
 from itemtrace.ledger.usage import Usage
 
 
@@ -128,6 +129,7 @@ def model_calls(run: Run) -> tuple[ModelCall, ...]:
     entries: list[Any] = []
     table = Table(entries, run)
     found: list[ModelCall] = []
+    asked: dict[Any, Mapping[str, Any]] = {}
     whole = True
     for seq, body in run.bodies("call"):
         n = body.get("n")
@@ -135,11 +137,29 @@ def model_calls(run: Run) -> tuple[ModelCall, ...]:
         sent = part(body, "input")
         if whole:
             entries += parts(sent, "new")
-        found.append(_call(run, seq, body, table))
+        asked[n] = request = _request(body, asked)
+        whole_table = [[0, len(entries) + (not whole)]] if "input" in body else []
+        ranges = sent.get("list", whole_table)
+        found.append(_call(run, seq, {**body, **request}, table, ranges))
     return tuple(found)
 
 
-def _call(run: Run, seq: int, body: Mapping[str, Any], table: Table) -> ModelCall:
+REQUEST: Final = ("system", "settings", "tools", "model", "api")
+"""What a call asks with; `as` names an earlier call that asked with the same."""
+
+
+def _request(
+    body: Mapping[str, Any], asked: Mapping[Any, Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    if "as" not in body:
+        return {key: body[key] for key in REQUEST if key in body}
+    lost = {"system": Placeholder({TAG: "missing", "call": body["as"]})}
+    return asked.get(usages.number(body["as"]), lost)
+
+
+def _call(
+    run: Run, seq: int, body: Mapping[str, Any], table: Table, ranges: Any
+) -> ModelCall:
     sent = part(body, "input")
     answer = body.get("response")
     return ModelCall(
@@ -161,7 +181,7 @@ def _call(run: Run, seq: int, body: Mapping[str, Any], table: Table) -> ModelCal
         origin=tuple(origins(sent)),
         recalled=body.get("recalled") is True,
         seq=seq,
-        ranges=parts(sent, "list"),
+        ranges=sequence(ranges),
         table=table,
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.codec.canonical import TAG, Placeholder
-from itemtrace.ledger.parts import mapping, parts, sequence
+from itemtrace.ledger.parts import is_mapping, is_sequence, mapping, parts, sequence
 from itemtrace.ledger.usage import number
 
 
@@ -23,6 +23,8 @@ MOST_ENTRIES: Final = 1_000_000
 
 def resolve(entry: Any, run: Run) -> Any:
     """Returns the input item of an entry; a `Placeholder` where its target is lost."""
+    if isinstance(entry, int):  # the seq of an item: most entries are
+        entry = Placeholder({TAG: "ref", "s": entry})
     if not isinstance(entry, Placeholder) or entry.get(TAG) != "ref":
         return entry
     found = target(entry, run)
@@ -51,9 +53,9 @@ def resolve_deep(value: Any, run: Run) -> Any:
     """Returns a value with the references in it resolved, however deep they stand."""
     if isinstance(value, Placeholder):
         return resolve(value, run)
-    if isinstance(value, dict):
+    if is_mapping(value):
         return {key: resolve_deep(child, run) for key, child in value.items()}
-    if isinstance(value, list):
+    if is_sequence(value):
         return [resolve_deep(child, run) for child in value]
     return value
 

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def mapping(value: object) -> dict[str, Any]:
+def is_mapping(value: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether a value is a JSON object."""
+    return isinstance(value, dict)
+
+
+def is_sequence(value: Any) -> TypeGuard[list[Any]]:
+    """Whether a value is a JSON array."""
+    return isinstance(value, list)
+
+
+def mapping(value: Any) -> dict[str, Any]:
     """Returns a JSON object; an empty one in place of anything else."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    return value if is_mapping(value) else {}
 
 
-def sequence(value: object) -> list[Any]:
+def sequence(value: Any) -> list[Any]:
     """Returns a JSON array; an empty one in place of anything else."""
-    return cast("list[Any]", value) if isinstance(value, list) else []  # type: ignore[redundant-cast]
+    return value if is_sequence(value) else []
 
 
 def part(body: Mapping[str, Any], key: str) -> dict[str, Any]:

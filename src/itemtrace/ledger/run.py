@@ -16,7 +16,7 @@ from itemtrace.ledger.calls import (
     error_of,
     model_calls,
 )
-from itemtrace.ledger.entries import resolve_all, resolve_deep
+from itemtrace.ledger.entries import resolve_all, resolve_deep, seqs
 from itemtrace.ledger.guardrails import GuardrailResult, guardrail_results
 from itemtrace.ledger.items import Item, lost
 from itemtrace.ledger.parts import mapping, part, parts, sequence
@@ -284,7 +284,8 @@ class Run:
     def items(self) -> tuple[Item, ...]:
         """Every item that was recorded, in order of its record; those outside `new_items` too."""
         replaced = {body.get("replaces") for _, body in self.bodies("item")}
-        replaced -= {item.seq for item in self.new_items}  # a filter changed a copy
+        ended = seqs(parts(self.end, "items"), len(self.records))
+        replaced -= set(ended)  # a filter changed a copy
         return tuple(item for seq, item in self._items.items() if seq not in replaced)
 
     @cached_property
@@ -395,7 +396,7 @@ class Run:
             start: list[Any] = []
         else:
             start = (
-                list(given)
+                sequence(given)
                 if isinstance(given, list)
                 else [{"content": given, "role": "user"}]
             )

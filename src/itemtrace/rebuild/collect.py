@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from itemtrace.codec import canonical, chunks
 from itemtrace.codec.record import HEADER, Chunk, Record, digest_of, parse
@@ -21,6 +21,7 @@ from itemtrace.errors import (
     UnsupportedVersion,
 )
 from itemtrace.ledger.gaps import Gap, GapCause
+from itemtrace.ledger.parts import sequence
 
 
 if TYPE_CHECKING:
@@ -102,9 +103,9 @@ def candidates(values: Iterable[Any]) -> Iterator[str]:
             elif value[:1] == "[" and '"it' in value[:8]:
                 yield from _from_json(value)
         elif isinstance(value, list | tuple):
-            yield from candidates(value)
+            yield from candidates(cast("list[Any]", value))
         elif isinstance(value, Mapping):
-            yield from candidates(value.values())
+            yield from candidates(cast("Mapping[str, Any]", value).values())
 
 
 def _from_json(text: str) -> Iterator[str]:
@@ -114,10 +115,8 @@ def _from_json(text: str) -> Iterator[str]:
     except (ValueError, RecursionError):
         yield from _from_cut_json(text)
         return
-    if isinstance(value, list):
-        yield from (
-            entry for entry in value if type(entry) is str and entry[:2] == "it"
-        )
+    entries = sequence(value)
+    yield from (e for e in entries if type(e) is str and e[:2] == "it")
 
 
 def _from_cut_json(text: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
+from itertools import chain
 from typing import Any, Final
 
 from itemtrace.codec import canonical
@@ -196,6 +197,9 @@ def broken_calls(run: RunEvidence) -> Iterator[Gap]:
             )
         if "response" in body:
             answered.add(body["n"])
+        if body.get("as", -1) >= body["n"]:
+            message = f"model call {body['n']} asks like model call {body['as']}, which comes later"
+            yield run.gap(GapCause.ALTERED, message, seq)
         sent = part(body, "input")
         known += len(parts(sent, "new"))
         ranges = parts(sent, "list")
@@ -259,13 +263,30 @@ def lost_references(evidence: Evidence) -> Iterator[Gap]:
     """References to items and long texts that are not there."""
     for run in evidence.runs.values():
         seen: set[str] = set()
-        for seq, mark in run.marks:
+        for seq, mark in chain(run.marks, _numbered(run)):
             message = _lost(evidence, run, mark)
             if message and message not in seen:
                 seen.add(message)
                 yield run.gap(
                     GapCause.MISSING, f"record {seq} refers to {message}", seq
                 )
+
+
+def _numbered(run: RunEvidence) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yields seq and reference for every input entry that is written as the number of an item."""
+    for seq, entries in _entries(run):
+        yield from (
+            (seq, {TAG: "ref", "s": entry}) for entry in entries if type(entry) is int
+        )
+
+
+def _entries(run: RunEvidence) -> Iterator[tuple[int, list[Any]]]:
+    for seq, body in run.of("call"):
+        yield seq, parts(part(body, "input"), "new")
+    for kind in ("begin", "end"):
+        for seq, body in run.of(kind):
+            yield seq, parts(body, "input")
+            yield from ((seq, entries) for entries in part(body, "lists").values())
 
 
 def _lost(evidence: Evidence, run: RunEvidence, mark: dict[str, Any]) -> str:

@@ -14,6 +14,8 @@ from itemtrace.codec import canonical
 from itemtrace.codec.canonical import TAG
 from itemtrace.errors import CodecError
 from itemtrace.ledger.book import MARK, UNREADABLE
+from itemtrace.ledger.parts import is_mapping, sequence
+from itemtrace.ledger.parts import mapping as mapping_in
 
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def flag(value: Any) -> bool:
 
 def list_of(check: Check) -> Check:
     """Returns the check of a list."""
-    return lambda value: type(value) is list and all(map(check, value))
+    return lambda value: type(value) is list and all(map(check, sequence(value)))
 
 
 def mapping_of(check: Check) -> Check:
@@ -79,7 +81,8 @@ def wrong_keys(value: Mapping[str, Any], keys: Mapping[str, Check]) -> list[str]
 
 def a_range(value: Any) -> bool:
     """`[first, count]`."""
-    return type(value) is list and len(value) == 2 and all(map(whole, value))
+    pair = sequence(value)
+    return len(pair) == 2 and all(map(whole, pair))
 
 
 RANGES: Final = list_of(a_range)
@@ -104,13 +107,13 @@ SHAPES: Final[Mapping[str, Mapping[str, Check]]] = {
     },
     "blob": {"d": text, "v": text},
     "call": {
-        "n": whole, "agent": text, "turn": whole, "start": whole, "end": whole, "model": text,
+        "n": whole, "as": whole, "agent": text, "turn": whole, "start": whole, "end": whole, "model": text,
         "api": text, "input": shape(new=list_of(lambda _: True), list=RANGES),
         "response": RESPONSE, "error": ERROR, "attempts": list_of(ERROR),
     },
     "item": {
         "type": text, "agent": text, "at": whole, "call": whole, "extra": mapping, "class": text,
-        "tool": shape(name=text, start=whole, end=whole, error=ERROR), "replaces": whole,
+        "tool": shape(name=text, ran=list_of(whole), error=ERROR), "replaces": whole,
     },
     "tool": {
         "call": either(text, NOTHING), "name": text, "agent": text, "start": whole, "end": whole,
@@ -149,12 +152,12 @@ def marks(value: Any) -> Iterator[dict[str, Any]]:
     waiting = [value]
     while waiting:
         current = waiting.pop()
-        if type(current) is dict:
+        if is_mapping(current):
             if TAG in current:
                 yield current
             waiting += [child for child in current.values() if type(child) in _NESTING]
         else:
-            waiting += [child for child in current if type(child) in _NESTING]
+            waiting += [child for child in sequence(current) if type(child) in _NESTING]
 
 
 _NESTING: Final = (dict, list)
@@ -182,9 +185,10 @@ def read(record: Record) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     if type(body) is not dict or end != len(record.body):
         msg = f"record {record.seq} ({record.kind}) is no JSON object"
         raise CodecError(msg)
-    wrong = wrong_keys(body, SHAPES.get(record.kind, {}))
-    wrong += [key for key in NEEDED.get(record.kind, ()) if key not in body]
+    known = mapping_in(body)
+    wrong = wrong_keys(known, SHAPES.get(record.kind, {}))
+    wrong += [key for key in NEEDED.get(record.kind, ()) if key not in known]
     if wrong:
         msg = f"record {record.seq} ({record.kind}) holds what it may not in {', '.join(wrong)}"
         raise CodecError(msg)
-    return body, escapes
+    return known, escapes
