@@ -76,7 +76,11 @@ class ModelCalls:
             self._recording.emit(name, records, parent=parent)
 
         call = frame.call_started(agent, system, items, emit)
-        origin = first_origins(self._recording.given, call.full_input) if call.n == 0 else None
+        origin = (
+            first_origins(self._recording.given, call.full_input)
+            if call.n == 0
+            else None
+        )
         if origin:
             call.body["input"]["origin"] = origin
         if parent is not None and parent.data.type == "turn":
@@ -103,18 +107,28 @@ class ModelCalls:
         return self._info
 
     def _retried(self, call: Call) -> None:
-        held, self._held = self._held, None
+        held = self._held
         if held is None:
             return
-        call.attempts.append(self._error_of(held) or {"type": "_OTHER"})
-        self._recording.tree.finish(held, (), held.end_ns)
+        try:
+            call.attempts.append(self._error_of(held) or {"type": "_OTHER"})
+        finally:
+            self._recording.tree.finish(held, (), held.end_ns)
+        self._held = None
 
     def hold(self, span: OpenSpan) -> bool:
         """Keeps the end of a model span back until the response is known."""
         if self._call is None:
             return False
+        self.drop()
         self._held = span
         return True
+
+    def drop(self) -> None:
+        """Ends a span that is still held, as it is: nobody will come for it any more."""
+        held, self._held = self._held, None
+        if held is not None and held.otel.is_recording():
+            held.otel.end(held.end_ns)
 
     def ended(self, response: Any) -> None:
         """The model has answered."""
@@ -122,44 +136,54 @@ class ModelCalls:
         if frame is None or call is None:
             return
         self._call = None
-        span, self._held = self._held or self._bare(call), None
-        info = span.info.call or self._info
+        self._held = span = self._held or self._bare(call)
+        try:
+            self._tell(span.info.call or self._info, response)
+            if span.end_ns is None:
+                span.end_ns = self._now(frame)
+        finally:
+            self._write(frame, call, span, response)
+        self._held = None
+        self._add_usage(span, _usage_mapping(response.usage))
+
+    def _tell(self, info: CallInfo, response: Any) -> None:
         info.output = response.output
         info.response_id = response.response_id
         info.usage = _usage_mapping(response.usage)
-        if span.end_ns is None:
-            span.end_ns = self._now(frame)
-        self._write(frame, call, span, response)
-        self._add_usage(span, info.usage)
 
     def flush(self) -> None:
         """Ends a call that never got its response: an error, a cancelled run."""
         frame, call = self._recording.frame, self._call
         self._call = None
-        span, self._held = self._held, None
         if call is None or frame is None:
             return
-        span = span or self._bare(call)
-        call.error = self._error_of(span)
-        if call.error is None and span.info.call is not None:
-            span.info.call.error = CancelledError("the model call did not end")
-        if span.end_ns is None:
-            span.end_ns = self._now(frame)
-        self._write(frame, call, span, None)
+        self._held = span = self._held or self._bare(call)
+        try:
+            call.error = self._error_of(span)
+            if call.error is None and span.info.call is not None:
+                span.info.call.error = CancelledError("the model call did not end")
+            if span.end_ns is None:
+                span.end_ns = self._now(frame)
+        finally:
+            self._write(frame, call, span, None)
+        self._held = None
 
     def _write(self, frame: Frame, call: Call, span: OpenSpan, response: Any) -> None:
-        more: dict[str, Any] = {
-            "model": self._info.model or getattr(span.data, "model", None),
-            "api": _api(span),
-            "error": call.error,
-        }
-        echoed = getattr(span.data, "response", None)
-        more["previous"] = getattr(echoed, "previous_response_id", None)
-        items, records = frame.call_ended(call, response, more)
-        for output in items:
-            name = _item_name(frame, output[0].seq)
-            self._recording.emit(name, output, parent=span, at_ns=span.end_ns)
-        self._recording.tree.finish(span, records, span.end_ns)
+        records: list[Record] = []
+        try:
+            more: dict[str, Any] = {
+                "model": self._info.model or getattr(span.data, "model", None),
+                "api": _api(span),
+                "error": call.error,
+            }
+            echoed = getattr(span.data, "response", None)
+            more["previous"] = getattr(echoed, "previous_response_id", None)
+            items, records = frame.call_ended(call, response, more)
+            for output in items:
+                name = _item_name(frame, output[0].seq)
+                self._recording.emit(name, output, parent=span, at_ns=span.end_ns)
+        finally:
+            self._recording.tree.finish(span, records, span.end_ns)
 
     def _bare(self, call: Call) -> OpenSpan:
         """Opens a span for a model that opened none."""
@@ -175,6 +199,7 @@ class ModelCalls:
             self._info,
             self._started_ns,
         )
+        self._held = span
         recording.tree.leave(span)
         return span
 

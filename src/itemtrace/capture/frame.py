@@ -109,6 +109,7 @@ class Frame:
         self._hash = sha256()
         self._table = InputTable()
         self._agents: dict[int, tuple[Any, frozenset[str], Any, Any]] = {}
+        self._requests: dict[Any, int] = {}
 
     # --- records ------------------------------------------------------------
 
@@ -147,7 +148,9 @@ class Frame:
 
     def _blobs(self, long: dict[str, str]) -> list[Record]:
         return [
-            self._next("blob", canonical.dumps({"d": digest, "v": text}, ascii=self._ascii))
+            self._next(
+                "blob", canonical.dumps({"d": digest, "v": text}, ascii=self._ascii)
+            )
             for digest, text in long.items()
         ]
 
@@ -209,7 +212,9 @@ class Frame:
         new, ranges = self._table.add(given, entry)
         if provisional:
             emit("tool_call_output_item", provisional)
-        body["input"] = {"new": new, "list": ranges}
+        body["input"] = {"new": new}
+        if ranges != [[0, len(self._table)]]:
+            body["input"]["list"] = ranges
         self.call = Call(
             n=self.calls,
             agent=agent,
@@ -242,22 +247,37 @@ class Frame:
         body = dict(call.body)
         body["start"] = call.start
         body["end"] = self.since()
-        if call.system is not None:
-            body["system"] = self._system(call.system, before)
-        self._describe(call.agent, body, before)
-        body.update({key: value for key, value in more.items() if value is not None})
+        body.update(self._request(call, more, before))
         if call.attempts:
             body["attempts"] = call.attempts
         if response is not None:
             body["response"], items = self._response(response, call)
             if more.get("previous") is not None:
-                body["response"]["previous"] = body.pop("previous")
+                body["response"]["previous"] = more["previous"]
         return items, [*before, *self.make("call", body)]
 
-    def _system(self, text: str, records: list[Record]) -> Any:
-        if not self.privacy.content:
-            return self.privacy.value(text)
-        return self.shared_text(text, records)
+    def _request(
+        self, call: Call, more: dict[str, Any], records: list[Record]
+    ) -> dict[str, Any]:
+        """Returns what was asked; the number of an earlier call where all of it is the same."""
+        _, _, settings, tools = self.known_agent(call.agent)
+        body = {"error": more.get("error")} if more.get("error") else {}
+        key = (id(call.agent), call.system, more.get("model"), more.get("api"))
+        earlier = self._requests.setdefault(key, call.n)
+        if earlier != call.n:
+            return {"as": earlier, **body}
+        system = call.system
+        if system is not None:
+            public = self.privacy.value(system)
+            body["system"] = (
+                self.shared_text(system, records) if public is system else public
+            )
+        if settings:
+            body["settings"] = self.shared_text(settings, records)
+        if tools and self.privacy.content:
+            body["tools"] = self.shared_text(tools, records)
+        body.update({k: more[k] for k in ("model", "api") if more.get(k)})
+        return body
 
     def _response(
         self, response: Any, call: Call
@@ -332,10 +352,10 @@ class Frame:
         public, redacted = self.privacy.item(mapping)
         body = {
             "type": type,
-            "agent": agent,
+            "agent": agent if call is None else None,
             "raw": public,
             "class": class_name(raw) if type is not None else None,
-            "at": self.since(),
+            "at": self.since() if call is None and tool is None else None,
             "call": call,
             "extra": self._extra(extra),
             "tool": tool,
@@ -420,7 +440,7 @@ class Frame:
             if recorded.sent == item:
                 recorded.predicted = False
                 del self.unseen[place]
-                return _ref(recorded.seq)
+                return recorded.seq
         if not isinstance(item, dict):
             return self.privacy.item(dump(item))[0]
         for place, recorded in enumerate(self.unseen):
@@ -432,7 +452,7 @@ class Frame:
         if self.calls and item.get("type") in MADE_BY_SDK:
             recorded, records = self.item(item, None, None)
             provisional += records
-            return _ref(recorded.seq)
+            return recorded.seq
         return self.privacy.item(item)[0]
 
     # --- agents -------------------------------------------------------------
@@ -447,15 +467,6 @@ class Frame:
                 known = (agent, handoff_names(agent), _settings(agent), _tools(agent))
             self._agents[id(agent)] = known
         return known
-
-    def _describe(
-        self, agent: Any, body: dict[str, Any], records: list[Record]
-    ) -> None:
-        _, _, settings, tools = self.known_agent(agent)
-        if settings:
-            body["settings"] = self.shared_text(settings, records)
-        if tools and self.privacy.content:
-            body["tools"] = self.shared_text(tools, records)
 
 
 def _name(agent: Any) -> str | None:

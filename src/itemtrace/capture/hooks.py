@@ -64,11 +64,15 @@ class RecordingHooks(RunHooks[Any]):
     # --- ours, guarded ----------------------------------------------------------------
 
     @guarded("on_llm_start")
-    def _llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
+    def _llm_start(
+        self, context: Any, agent: Any, system_prompt: Any, input_items: Any
+    ) -> None:
         recording = self._recording
         span = get_current_span()
         parent = recording.tree.get(span.span_id) if span is not None else None
-        recording.call.started(agent, system_prompt, input_items, parent, time.time_ns())
+        recording.call.started(
+            agent, system_prompt, input_items, parent, time.time_ns()
+        )
 
     @guarded("on_llm_end")
     def _llm_end(self, context: Any, agent: Any, response: Any) -> None:

@@ -24,6 +24,9 @@ class InputTable:
         self._ranges: Ranges = []
         self._index: dict[Any, list[int]] | None = None
 
+    def __len__(self) -> int:
+        return len(self._items)
+
     def add(
         self, items: list[Any], entry: Callable[[Any], Any]
     ) -> tuple[list[Any], Ranges]:

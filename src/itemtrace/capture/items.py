@@ -168,9 +168,9 @@ def _entry(value: Any) -> list[Any]:
 def _details(value: Any) -> Any:
     if value is None or isinstance(value, dict):
         return value
-    fields = dict(value.__dict__)
-    fields.update(getattr(value, "__pydantic_extra__", None) or {})
-    return fields
+    fields = {**value.__dict__, **(getattr(value, "__pydantic_extra__", None) or {})}
+    given = getattr(value, "model_fields_set", fields)
+    return {key: found for key, found in fields.items() if key in given}
 
 
 @dataclass(slots=True)

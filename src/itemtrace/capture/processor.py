@@ -64,10 +64,14 @@ class Processor(TracingProcessor):
         opened = self.tree.end_trace(trace.trace_id)
         if opened is None:
             return
-        if opened.spans_only is not None:
-            _end_spans_only(opened.spans_only, None)
-            opened.spans_only = None
-        self.tree.end_root(opened, _trace_records(opened, self.settings))
+        records: list[Record] = []
+        try:
+            if opened.spans_only is not None:
+                _end_spans_only(opened.spans_only, None)
+                opened.spans_only = None
+            records = _trace_records(opened, self.settings)
+        finally:
+            self.tree.end_root(opened, records)
 
     # --- spans ------------------------------------------------------------------------
 
@@ -79,7 +83,9 @@ class Processor(TracingProcessor):
         opened = self.tree.trace_of(span)
         parent = self.tree.get(span.parent_id) if span.parent_id else None
         data = span.span_data
-        recording = FRAME.get() or (parent.recording if parent else None) or opened.spans_only
+        recording = (
+            FRAME.get() or (parent.recording if parent else None) or opened.spans_only
+        )
         recording = self._spans_only(recording, data, parent, opened)
         if recording is not None:
             recording.begin(opened, parent)
@@ -94,17 +100,25 @@ class Processor(TracingProcessor):
         self.tree.attach(started)
 
     def _spans_only(
-        self, recording: Recording | None, data: Any, parent: OpenSpan | None, opened: OpenTrace
+        self,
+        recording: Recording | None,
+        data: Any,
+        parent: OpenSpan | None,
+        opened: OpenTrace,
     ) -> Recording | None:
         """Returns the run of a span, a new one where a run starts that no seam saw."""
         if recording is not None and recording.given.capture == "full":
             return recording
         nested = parent is not None and parent.data.type == "function"
-        starts = data.type == "task" or (data.type == "agent" and (recording is None or nested))
+        starts = data.type == "task" or (
+            data.type == "agent" and (recording is None or nested)
+        )
         if not starts:
             return recording
         agent = getattr(data, "name", None) if data.type == "agent" else None
-        given = Given(capture="spans", agent=agent, parent=recording if nested else None)
+        given = Given(
+            capture="spans", agent=agent, parent=recording if nested else None
+        )
         made = Recording(given, self.tree)
         if not nested:
             opened.spans_only = made
@@ -118,11 +132,12 @@ class Processor(TracingProcessor):
             return
         opened.end_ns = time.time_ns()
         opened.error = span.error
-        self.tree.leave(opened)
         try:
+            self.tree.leave(opened)
             END.get(span.span_data.type, _finish)(self.tree, opened)
         except Exception:  # the guard counts it; the span must end all the same
-            opened.otel.end(opened.end_ns)
+            if opened.otel.is_recording():
+                opened.otel.end(opened.end_ns)
             raise
         recording = opened.recording
         if recording is None or recording.given.capture == "full":
@@ -177,7 +192,11 @@ def _end_tool(tree: Tree, span: OpenSpan) -> None:
 
 
 def _end_agent(tree: Tree, span: OpenSpan) -> None:
-    if span.recording is not None and span.recording.call.open and span.recording.given.capture == "full":
+    if (
+        span.recording is not None
+        and span.recording.call.open
+        and span.recording.given.capture == "full"
+    ):
         span.recording.call.flush()
     if span.info.call is not None and span.usage:
         span.info.call.usage = span.usage
@@ -213,8 +232,12 @@ def _end_spans_only(recording: Recording, span: OpenSpan | None) -> None:
 
     def broke(error: BaseException) -> None:
         HEALTH.failed("the end of a run", error)
+        recording.failures += 1
 
-    recording.finish(body, "failed" if failed else "completed", broke)
+    try:
+        recording.finish(body, "failed" if failed else "completed", broke)
+    finally:
+        recording.release()
 
 
 def _trace_records(opened: OpenTrace, settings: Settings) -> list[Record]:
@@ -223,4 +246,6 @@ def _trace_records(opened: OpenTrace, settings: Settings) -> list[Record]:
         return []
     span_id = f"{opened.span.get_span_context().span_id:016x}"
     body = {"id": opened.shared.sdk_id, "runs": opened.shared.roots}
-    return [make("trace", span_id, 0, canonical.dumps(body, ascii=settings.profile.ascii))]
+    return [
+        make("trace", span_id, 0, canonical.dumps(body, ascii=settings.profile.ascii))
+    ]

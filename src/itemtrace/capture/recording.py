@@ -109,15 +109,29 @@ class Recording:
         )
         self._info = SpanContextInfo(group_id=opened.shared.group, agent_name=name)
         span = self.start_span("run_start", parent_context=self._parent)
-        if not span.is_recording():
+        try:
+            if span.is_recording():
+                run_id = f"{span.get_span_context().span_id:016x}"
+                # named in its trace or its parent first of all: a run that is lost is missed
+                place = self._place(run_id, opened, parent)
+                self._begin_on(span, run_id, opened, place)
+        finally:
             span.end()
-            return
-        run_id = f"{span.get_span_context().span_id:016x}"
+
+    def _begin_on(
+        self,
+        span: otel_trace.Span,
+        run_id: str,
+        opened: OpenTrace,
+        place: Mapping[str, Any],
+    ) -> None:
+        name = self._info.agent_name
         privacy = Privacy(content=self.content, redactors=self.tree.settings.redact)
         ascii_only = self.tree.settings.profile.ascii
-        self.frame = Frame(run_id, opened.shared, privacy, ascii=ascii_only)
-        self.frame.failures = self._failures
-        records = self.frame.begin(self._begin_body(opened, parent, name))
+        frame = Frame(run_id, opened.shared, privacy, ascii=ascii_only)
+        frame.failures = self._failures
+        records = frame.begin({**self._begin_body(frame, name), **place})
+        self.frame = frame
         attributes: Attributes = {
             semconv.ITEMTRACE_RUN_ID: run_id,
             semconv.ITEMTRACE_RUN_CAPTURE: self.given.capture,
@@ -126,20 +140,16 @@ class Recording:
             attributes[semconv.GEN_AI_AGENT_NAME] = name
         span.set_attributes(attributes)
         self.tree.writer.put(span, records, keep_alive(self._info))
-        span.end()
 
-    def _begin_body(
-        self, opened: OpenTrace, parent: OpenSpan | None, agent: str | None
-    ) -> dict[str, Any]:
-        assert self.frame is not None  # noqa: S101 - set by the caller, for the type checker
-        shared, given = opened.shared, self.given
+    def _begin_body(self, frame: Frame, agent: str | None) -> dict[str, Any]:
+        shared, given = frame.shared, self.given
         trace = {"id": shared.sdk_id, "name": shared.name, "group": shared.group}
         if shared.metadata and self.content:
             trace["metadata"] = shared.metadata
         body: dict[str, Any] = {
             **calls.versions(),
             "capture": given.capture,
-            "started": self.frame.started,
+            "started": frame.started,
             "trace": {key: value for key, value in trace.items() if value is not None},
             "agent": agent,
             "input": given.input,
@@ -147,20 +157,20 @@ class Recording:
             "streamed": given.streamed or None,
             "withheld": None if self.content else True,
         }
-        above = given.parent
-        if above is not None and above.frame is not None:
-            body["parent"] = self._nested(above, parent)
-        else:
-            body["after"] = shared.roots[-1] if shared.roots else None
-            shared.roots.append(self.frame.id)
         if given.resumed is not None:
-            body["resumed"] = self._resumed(given.resumed)
+            body["resumed"] = self._resumed(frame, given.resumed)
         return body
 
-    def _nested(self, above: Recording, parent: OpenSpan | None) -> dict[str, Any]:
-        assert self.frame is not None  # noqa: S101
-        assert above.frame is not None  # noqa: S101
-        above.frame.children.append(self.frame.id)
+    def _place(
+        self, run_id: str, opened: OpenTrace, parent: OpenSpan | None
+    ) -> dict[str, Any]:
+        """Returns where the run stands: under another one, or after the root run before it."""
+        above = self.given.parent
+        if above is None or above.frame is None:
+            roots = opened.shared.roots
+            roots.append(run_id)
+            return {"after": roots[-2]} if len(roots) > 1 else {}
+        above.frame.children.append(run_id)
         call = self.given.parent_call
         number = above.children.get(call, 0)
         above.children[call] = number + 1
@@ -169,17 +179,17 @@ class Recording:
             place["call"] = call
         elif parent is not None:
             place["span"] = parent.data.type
-        return place
+        return {"parent": place}
 
-    def _resumed(self, decisions: list[dict[str, Any]]) -> dict[str, Any]:
-        assert self.trace is not None  # noqa: S101
-        assert self.frame is not None  # noqa: S101
-        waiting = self.trace.shared.waiting
-        keys = [(self.given.parent_call, decision.get("call")) for decision in decisions]
+    def _resumed(self, frame: Frame, decisions: list[dict[str, Any]]) -> dict[str, Any]:
+        waiting = frame.shared.waiting
+        keys = [
+            (self.given.parent_call, decision.get("call")) for decision in decisions
+        ]
         runs = [waiting[key] for key in keys if key in waiting]
         for decision in decisions:
             if "message" in decision:
-                decision["message"] = self.frame.privacy.value(decision["message"])
+                decision["message"] = frame.privacy.value(decision["message"])
         body: dict[str, Any] = {"decisions": decisions}
         if runs:
             body["run"] = runs[0]
@@ -222,8 +232,10 @@ class Recording:
         """Writes records on a short span of their own."""
         context = otel_trace.set_span_in_context(parent.otel) if parent else None
         span = self.start_span(name, parent_context=context, start_ns=at_ns)
-        self.tree.writer.put(span, records, keep_alive(self._info))
-        span.end(at_ns)
+        try:
+            self.tree.writer.put(span, records, keep_alive(self._info))
+        finally:
+            span.end(at_ns)
 
     # --- end --------------------------------------------------------------------------
 
@@ -243,28 +255,29 @@ class Recording:
         if self.frame is None or self.ended:
             return
         frame = self.frame
-        self.call.flush()
-        records = self.tools.flush(frame)
-        self.ended = True
+        records: list[Record] = []
+        more: dict[str, Any] = {}
         try:
+            self.call.flush()
+            records += self.tools.flush(frame)
+            self.ended = True
             more = dict(body(frame))
         except Exception as error:  # noqa: BLE001 - without a seal the whole ledger would look cut off
             failed(error)
-            more = {}
+        self.ended = True
         end: dict[str, Any] = {"status": status, "end": frame.since(), **more}
         if frame.children:
             end["children"] = frame.children
         records += frame.make("end", end)
         records += frame.seal()
         span = self.start_span("run_end")
-        span.set_attributes(self._summary(frame, status, more))
-        self.tree.writer.put(span, records, keep_alive(self._info))
-        span.end()
-        self.release()
+        try:
+            span.set_attributes(self._summary(frame, status, more))
+            self.tree.writer.put(span, records, keep_alive(self._info))
+        finally:
+            span.end()
 
-    def _summary(
-        self, frame: Frame, status: str, end: Mapping[str, Any]
-    ) -> Attributes:
+    def _summary(self, frame: Frame, status: str, end: Mapping[str, Any]) -> Attributes:
         found: Attributes = {
             semconv.ITEMTRACE_RUN_ID: frame.id,
             semconv.ITEMTRACE_RUN_STATUS: status,
@@ -292,6 +305,8 @@ class Recording:
 
     def release(self) -> None:
         """Lets go of the run's objects; a context that outlives the run may still hold this one."""
+        self.ended = True
+        self.call.drop()
         self.call = calls.ModelCalls(self)
         self.tools = tools.ToolCalls(self)
         if self.frame is not None:

@@ -64,13 +64,17 @@ class RunnerSeam:
     # --- the wrappers -------------------------------------------------------------------
 
     def _run(self, wrapped: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:
-        prepared = self._prepare(args, kwargs, streamed=False) if self._enabled else None
+        prepared = (
+            self._prepare(args, kwargs, streamed=False) if self._enabled else None
+        )
         if prepared is None:
             return wrapped(*args, **kwargs)
         recording, args, kwargs = prepared
         return _recorded(recording, wrapped, args, kwargs)
 
-    def _run_streamed(self, wrapped: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:
+    def _run_streamed(
+        self, wrapped: Callable[..., Any], _: Any, args: Any, kwargs: Any
+    ) -> Any:
         prepared = self._prepare(args, kwargs, streamed=True) if self._enabled else None
         if prepared is None:
             return wrapped(*args, **kwargs)
@@ -84,7 +88,9 @@ class RunnerSeam:
         return result
 
     @guarded("the start of a run")
-    def _prepare(self, args: Any, kwargs: Any, *, streamed: bool) -> tuple[Recording, Any, Any] | None:
+    def _prepare(
+        self, args: Any, kwargs: Any, *, streamed: bool
+    ) -> tuple[Recording, Any, Any] | None:
         """Returns the recording of a run and the arguments to go on with; None leaves it alone."""
         hooks = kwargs.get("hooks")
         if hooks is not None and not isinstance(hooks, RunHooksBase):
@@ -95,41 +101,61 @@ class RunnerSeam:
         changed = {**kwargs, "hooks": RecordingHooks(recording, hooks)}
         callback = _option(config, "session_input_callback", None)
         if callback is not None and kwargs.get("session") is not None:
-            changed["run_config"] = _with(config, session_input_callback=observed(callback, given))
+            changed["run_config"] = _with(
+                config, session_input_callback=observed(callback, given)
+            )
         return recording, args, changed
 
 
-async def _recorded(recording: Recording, wrapped: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+async def _recorded(
+    recording: Recording, wrapped: Callable[..., Any], args: Any, kwargs: Any
+) -> Any:
     token = FRAME.set(recording)
     try:
         result = await wrapped(*args, **kwargs)
+        _finished(recording, result)
     except BaseException as error:
         _failed(recording, error)
         raise
     finally:
         FRAME.reset(token)
-    _finished(recording, result)
+        _released(recording)
     return result
 
 
+@guarded("the end of a run")
+def _released(recording: Recording) -> None:
+    recording.release()
+
+
+@guarded("the start of a run")
 def _watch(recording: Recording, result: Any) -> None:
     task = getattr(result, "run_loop_task", None)
     if task is None:
         return
 
     def done(ended: asyncio.Task[Any]) -> None:
-        if ended.cancelled():
-            _stopped(recording, result)
-            return
-        error = ended.exception() or _stored_error(result)
-        if error is not None:
-            _failed(recording, error, result)
-        elif getattr(result, "_cancel_mode", "none") != "none" and result.final_output is None:
-            _stopped(recording, result)
-        else:
-            _finished(recording, result)
+        _ended(recording, result, ended)
+        _released(recording)
 
     task.add_done_callback(done)
+
+
+@guarded("the end of a run")
+def _ended(recording: Recording, result: Any, ended: asyncio.Task[Any]) -> None:
+    if ended.cancelled():
+        _stopped(recording, result)
+        return
+    error = ended.exception() or _stored_error(result)
+    if error is not None:
+        _failed(recording, error, result)
+    elif (
+        getattr(result, "_cancel_mode", "none") != "none"
+        and result.final_output is None
+    ):
+        _stopped(recording, result)
+    else:
+        _finished(recording, result)
 
 
 def _stored_error(result: Any) -> BaseException | None:
@@ -160,20 +186,26 @@ def _finished(recording: Recording, result: Any) -> None:
                 end["state"] = results.state(frame, result)
         return {key: value for key, value in end.items() if value is not None}
 
-    recording.finish(body, "interrupted" if interruptions else "completed", _broke(recording))
+    recording.finish(
+        body, "interrupted" if interruptions else "completed", _broke(recording)
+    )
 
 
 @guarded("the end of a run")
 def _stopped(recording: Recording, result: Any) -> None:
     recording.finish(
-        lambda frame: results.end_body(frame, result, recording.emit), "cancelled", _broke(recording)
+        lambda frame: results.end_body(frame, result, recording.emit),
+        "cancelled",
+        _broke(recording),
     )
 
 
 @guarded("the end of a run")
 def _failed(recording: Recording, error: BaseException, result: Any = None) -> None:
     details = getattr(error, "run_data", None) or result
-    cancelled = isinstance(error, asyncio.CancelledError | GeneratorExit | KeyboardInterrupt)
+    cancelled = isinstance(
+        error, asyncio.CancelledError | GeneratorExit | KeyboardInterrupt
+    )
 
     def body(frame: Frame) -> dict[str, Any]:
         end: dict[str, Any] = {"items": [], "responses": []}
@@ -202,7 +234,11 @@ def _given(args: Any, kwargs: Any, config: Any, *, streamed: bool) -> Given:
     agent = args[0] if args else kwargs.get("starting_agent")
     value = args[1] if len(args) > 1 else kwargs.get("input")
     parent = FRAME.get()
-    call_id = getattr(kwargs.get("context"), "tool_call_id", None) if parent is not None else None
+    call_id = (
+        getattr(kwargs.get("context"), "tool_call_id", None)
+        if parent is not None
+        else None
+    )
     span = get_current_span()
     if parent is not None and call_id is None and span is not None:
         call_id = parent.tools.call_of(span.span_id)
@@ -214,7 +250,9 @@ def _given(args: Any, kwargs: Any, config: Any, *, streamed: bool) -> Given:
     options = {name: kwargs[name] for name in _OPTIONS if kwargs.get(name)}
     session = kwargs.get("session")
     if session is not None:
-        options["session"] = getattr(session, "session_id", None) or canonical.type_name(session)
+        options["session"] = getattr(
+            session, "session_id", None
+        ) or canonical.type_name(session)
     resumed = _decisions(value) if isinstance(value, RunState) else None
     return Given(
         agent=agent,
@@ -241,7 +279,11 @@ def _option(config: Any, name: str, default: Any) -> Any:
 
 
 def _with(config: Any, **changes: Any) -> Any:
-    return {**config, **changes} if isinstance(config, dict) else dataclasses.replace(config, **changes)
+    return (
+        {**config, **changes}
+        if isinstance(config, dict)
+        else dataclasses.replace(config, **changes)
+    )
 
 
 def _decisions(state: RunState[Any]) -> list[dict[str, Any]]:
@@ -253,8 +295,12 @@ def _decisions(state: RunState[Any]) -> list[dict[str, Any]]:
         entry: dict[str, Any] = {"call": call_id, "tool": name, "decision": "pending"}
         if context is not None and call_id:
             status = context.get_approval_status(name, call_id, existing_pending=item)
-            entry["decision"] = {True: "approved", False: "rejected"}.get(status, "pending")
-            message = context.get_rejection_message(name, call_id, existing_pending=item)
+            entry["decision"] = {True: "approved", False: "rejected"}.get(
+                status, "pending"
+            )
+            message = context.get_rejection_message(
+                name, call_id, existing_pending=item
+            )
             if message and status is False:
                 entry["message"] = message
         found.append(entry)

@@ -35,7 +35,9 @@ class RowSink(Protocol):
 
 def row_of(span: ReadableSpan) -> SpanRow:
     """Returns an ended OpenTelemetry span as a span row."""
-    context = span.get_span_context() if hasattr(span, "get_span_context") else span.context
+    context = (
+        span.get_span_context() if hasattr(span, "get_span_context") else span.context
+    )
     parent = span.parent
     scope = span.instrumentation_scope
     return SpanRow(
@@ -50,7 +52,11 @@ def row_of(span: ReadableSpan) -> SpanRow:
         status=span.status.status_code.name,
         status_message=span.status.description or "",
         events=tuple(
-            {"name": e.name, "time_ns": e.timestamp, "attributes": dict(e.attributes or {})}
+            {
+                "name": e.name,
+                "time_ns": e.timestamp,
+                "attributes": dict(e.attributes or {}),
+            }
             for e in span.events
         ),
         links=tuple(
@@ -110,7 +116,15 @@ class Sink:
         describe: One line for people: where spans go.
     """
 
-    def __init__(self, provider: Any, *, owned: bool, describe: str, store: str = "", added: Sequence[Any] = ()) -> None:
+    def __init__(
+        self,
+        provider: Any,
+        *,
+        owned: bool,
+        describe: str,
+        store: str = "",
+        added: Sequence[Any] = (),
+    ) -> None:
         self.provider = provider
         self.owned = owned
         self.describe = describe

@@ -107,14 +107,12 @@ class ToolCalls:
         error = self._error(frame, span)
         raw = self._raw(call, origin)
         if raw is not None:
-            tool = {**times, **({"error": error} if error else {})}
+            tool: dict[str, Any] = {"ran": list(times.values())}
+            if error:
+                tool["error"] = error
             if _name(origin) != span.data.name:
                 tool["name"] = span.data.name
-            extra = (
-                {"output": call.result}
-                if differs(call.result, raw)
-                else None
-            )
+            extra = {"output": call.result} if differs(call.result, raw) else None
             recorded, records = frame.item(
                 raw,
                 "tool_call_output_item",

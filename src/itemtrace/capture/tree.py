@@ -173,11 +173,13 @@ class Tree:
         span, opened.span = opened.span, None
         if span is None:
             return
-        self._leave(span, opened.before)
-        if span.is_recording():
-            self.writer.put(span, records, {})
-        span.end()
-        opened.before = None
+        try:
+            self._leave(span, opened.before)
+            if span.is_recording():
+                self.writer.put(span, records, {})
+        finally:
+            span.end()
+            opened.before = None
 
     def trace_of(self, sdk_span: Any) -> OpenTrace:
         """Returns the trace of a span: open, ended, or one whose start nobody saw (a resume)."""
@@ -255,13 +257,13 @@ class Tree:
         finally:
             if token is not None:
                 WANTED_TRACE_ID.reset(token)
-        if agent and not opened.named:
-            self._name_workflow(opened, agent)
         moment = getattr(otel, "start_time", None) or start_ns or 0
         span = OpenSpan(
             sdk_id, data, otel, parent, opened, recording, before, info, moment
         )
         self._spans[sdk_id] = span
+        if agent and not opened.named:
+            self._name_workflow(opened, agent)
         return span
 
     def _name_workflow(self, opened: OpenTrace, agent: str) -> None:
@@ -315,5 +317,5 @@ class Tree:
             otel.set_status(Status(StatusCode.ERROR, end.message))
 
 
-_FOUND_BY_RUN: Final = frozenset({"agent", "function", "generation", "response"})
+_FOUND_BY_RUN: Final = frozenset({"agent"})
 """Types of spans that carry the run's id, for search; on the many others it would cost bytes."""

@@ -59,8 +59,10 @@ class Writer:
             more = self.tracer.start_span(
                 "continuation", context=context, kind=SpanKind.INTERNAL, attributes=keep
             )
-            done = self._set(more, values[placed:], max(room, 1), profile)
-            more.end()
+            try:
+                done = self._set(more, values[placed:], max(room, 1), profile)
+            finally:
+                more.end()
             placed += max(done, 1)
 
     def _set(self, span: Span, values: list[str], room: int, profile: Profile) -> int:

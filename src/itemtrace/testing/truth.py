@@ -252,7 +252,9 @@ def usage_of_sdk(usage: Any) -> dict[str, Any]:
 
     def counts(of: Any) -> dict[str, Any]:
         found: dict[str, Any] = {name: getattr(of, name) for name in COUNTS}
-        return found | {name: getattr(of, name).model_dump() for name in DETAILS}
+        return found | {
+            name: getattr(of, name).model_dump(exclude_unset=True) for name in DETAILS
+        }
 
     entries = [counts(entry) for entry in usage.request_usage_entries]
     return {"requests": usage.requests, **counts(usage), "entries": entries}

@@ -85,10 +85,8 @@ def turn_start(data: Any, info: SpanContextInfo) -> Start:
 
 
 def turn_end(data: Any, info: SpanContextInfo) -> Named:  # noqa: ARG001 - a handler
-    """The sums of the turn."""
-    attributes: Attributes = {}
-    put_sums(attributes, field(data, "usage"), short=True)
-    return Named("turn", attributes)
+    """Nothing: its tokens are those of the model calls below it, and there are many turns."""
+    return Named("turn", {})
 
 
 def agent_start(data: Any, info: SpanContextInfo) -> Start:
