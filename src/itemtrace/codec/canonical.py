@@ -91,20 +91,31 @@ def b64(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def _is_plain(value: object) -> bool:
+_MAX_DEPTH = 200
+"""How deep values are kept; what is deeper could not be read back without deep recursion."""
+
+_MAX_BITS = 14_000
+"""Python refuses to print or read integers of more than 4,300 digits."""
+
+
+def _is_plain(value: object, depth: int = 0) -> bool:
     """Whether json would write the value back as it is: exact types, string keys, no tag."""
     kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:
+    if kind is str or kind is bool or value is None:
         return True
+    if kind is int:
+        return value.bit_length() < _MAX_BITS  # type: ignore[attr-defined,no-any-return]
+    if depth > _MAX_DEPTH:
+        return False
     if kind is dict:
         for key, child in value.items():  # type: ignore[attr-defined]
             if type(key) is not str or key == TAG:
                 return False
-            if type(child) is not str and not _is_plain(child):
+            if type(child) is not str and not _is_plain(child, depth + 1):
                 return False
         return True
     if kind is list:
-        return all(_is_plain(child) for child in value)  # type: ignore[attr-defined]
+        return all(_is_plain(child, depth + 1) for child in value)  # type: ignore[attr-defined]
     return kind is float and math.isfinite(value)  # type: ignore[arg-type]
 
 
@@ -121,34 +132,49 @@ class Placeholder(dict[str, Any]):
 
 def encode(value: object) -> JSON:
     """Returns a JSON value that says the same, with `$it` objects where JSON has no words."""
-    return _encode(value, 0)
+    return _encode(value, set())
 
 
-_MAX_DEPTH = 200
+Path = set[int]
+"""Identities of the containers around a value: what holds itself would never end."""
 
 
-def _encode(value: object, depth: int) -> JSON:
-    if depth > _MAX_DEPTH:
-        return _repr(value)
+def _encode(value: object, path: Path) -> JSON:
     kind = type(value)
     if kind is str:
         return _encode_text(value)  # type: ignore[arg-type]
-    if value is None or kind in (int, bool):
+    if value is None or kind is bool:
         return value
+    if kind is int:
+        return value if value.bit_length() < _MAX_BITS else _repr(value)  # type: ignore[attr-defined]
+    identity = id(value)
+    if identity in path or len(path) > _MAX_DEPTH:
+        return _repr(value)
+    path.add(identity)
+    try:
+        return _encode_deep(value, path)
+    except Exception:  # noqa: BLE001 - a foreign class may raise anything
+        return _repr(value)
+    finally:
+        path.discard(identity)
+
+
+def _encode_deep(value: object, path: Path) -> JSON:
+    kind = type(value)
     if isinstance(value, Escaped | Placeholder):
         return dict(value)
     if kind is float:
         return value if math.isfinite(value) else _tag("float", repr(value))  # type: ignore[arg-type]
     if kind is list:
-        return [_encode(child, depth + 1) for child in value]  # type: ignore[attr-defined]
+        return [_encode(child, path) for child in value]  # type: ignore[attr-defined]
     if kind is tuple:
-        return _tag("tuple", [_encode(child, depth + 1) for child in value])  # type: ignore[attr-defined]
+        return _tag("tuple", [_encode(child, path) for child in value])  # type: ignore[attr-defined]
     if isinstance(value, Mapping):
-        return _encode_mapping(value, depth)
+        return _encode_mapping(value, path)
     for types, encoder in _ENCODERS:
         if isinstance(value, types):
-            return encoder(value, depth)
-    return _encode_object(value, depth)
+            return encoder(value, path)
+    return _encode_object(value, path)
 
 
 def _encode_text(value: str) -> JSON:
@@ -157,28 +183,28 @@ def _encode_text(value: str) -> JSON:
     return _tag("join", _PAIR.split(value))
 
 
-def _encode_mapping(value: Mapping[Any, Any], depth: int) -> JSON:
+def _encode_mapping(value: Mapping[Any, Any], path: Path) -> JSON:
     if TAG not in value and all(
         type(key) is str and (key.isascii() or not _PAIR.search(key)) for key in value
     ):
-        return {key: _encode(child, depth + 1) for key, child in value.items()}
-    pairs = [[_encode(k, depth + 1), _encode(v, depth + 1)] for k, v in value.items()]
+        return {key: _encode(child, path) for key, child in value.items()}
+    pairs = [[_encode(k, path), _encode(v, path)] for k, v in value.items()]
     return _tag("map", pairs)
 
 
-def _encode_object(value: object, depth: int) -> JSON:
+def _encode_object(value: object, path: Path) -> JSON:
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
-        content = _encode(dump(exclude_unset=True, warnings=False), depth + 1)
+        content = _encode(dump(exclude_unset=True, warnings=False), path)
         return _tag("model", content, type=type_name(value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         content = {
-            field.name: _encode(getattr(value, field.name, None), depth + 1)
+            field.name: _encode(getattr(value, field.name, None), path)
             for field in dataclasses.fields(value)
         }
         return _tag("dataclass", content, type=type_name(value))
     if isinstance(value, Sequence):
-        return _encode(list(value), depth)
+        return _encode(list(value), path)
     return _repr(value)
 
 
@@ -201,20 +227,20 @@ def _tag(name: str, value: JSON, **more: JSON) -> dict[str, JSON]:
     return {TAG: name, **more, "v": value}
 
 
-_ENCODERS: list[tuple[type | tuple[type, ...], Callable[[Any, int], JSON]]] = [
-    (enum.Enum, lambda v, depth: _encode(v.value, depth)),
+_ENCODERS: list[tuple[type | tuple[type, ...], Callable[[Any, Path], JSON]]] = [
+    (enum.Enum, lambda v, path: _encode(v.value, path)),
     (bool, lambda v, _: bool(v)),
     (str, lambda v, _: _encode_text(str(v))),
     (int, lambda v, _: int(v)),
-    (float, lambda v, depth: _encode(float(v), depth)),
+    (float, lambda v, path: _encode(float(v), path)),
     ((bytes, bytearray, memoryview), lambda v, _: _tag("bytes", base64.b64encode(bytes(v)).decode())),
     (datetime.datetime, lambda v, _: _tag("datetime", v.isoformat())),
     (datetime.date, lambda v, _: _tag("date", v.isoformat())),
     (uuid.UUID, lambda v, _: _tag("uuid", str(v))),
     (decimal.Decimal, lambda v, _: _tag("decimal", str(v))),
-    (tuple, lambda v, depth: _tag("tuple", [_encode(c, depth + 1) for c in v])),
-    (list, lambda v, depth: [_encode(c, depth + 1) for c in v]),
-    ((set, frozenset), lambda v, depth: _tag("set", sorted((_encode(c, depth + 1) for c in v), key=repr))),
+    (tuple, lambda v, path: _tag("tuple", [_encode(c, path) for c in v])),
+    (list, lambda v, path: [_encode(c, path) for c in v]),
+    ((set, frozenset), lambda v, path: _tag("set", sorted((_encode(c, path) for c in v), key=repr))),
 ]
 
 _DECODERS: dict[str, Callable[[Any], Any]] = {

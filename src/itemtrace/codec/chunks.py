@@ -11,9 +11,6 @@ from itemtrace.errors import ChunkMissing, CodecError, DigestMismatch
 from itemtrace.limits import Profile
 
 
-_HEADER_ROOM = 16 + 1 + 10 + 10 + 12 + 45  # the longest kind and the numbers, over the short ones
-
-
 def split(record: Record, profile: Profile) -> list[str]:
     """Returns the record as attribute values of at most `profile.value_bytes` UTF-8 bytes.
 
