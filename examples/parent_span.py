@@ -53,7 +53,7 @@ async def ask(question: str, config: RunConfig) -> str:
 def show_tree() -> dict[str, str]:
     """Prints the spans as a tree and returns each name's parent."""
     spans = sorted(exporter.get_finished_spans(), key=lambda span: span.start_time or 0)
-    by_id = {span.context.span_id: span for span in spans}
+    by_id = {span.get_span_context().span_id: span for span in spans}
     parents = {}
     for span in spans:
         above, depth = span.parent, 0
@@ -74,7 +74,12 @@ async def main() -> None:
 
     parents = show_tree()
     assert parents["SELECT orders"] == "execute_tool find_order"
-    assert len({span.context.trace_id for span in exporter.get_finished_spans()}) == 1
+    assert (
+        len(
+            {span.get_span_context().trace_id for span in exporter.get_finished_spans()}
+        )
+        == 1
+    )
     assert trace.get_current_span() is trace.INVALID_SPAN
 
 
