@@ -31,6 +31,7 @@ def main() -> None:
     options = _parser().parse_args()
     console = Console()
     if not options.report:
+        envs.freeze_sources()
         wanted = None if not options.peers else {OFF, *options.peers}
         for name in options.only or SECTIONS:
             _measure(name, wanted, quick=options.quick, console=console)

@@ -35,6 +35,7 @@ def environment(peer: Peer) -> dict[str, str]:
     }
     fixed = {
         "PYTHONHASHSEED": "0",
+        "PYTHONPATH": str(envs.SOURCES),
         "ITEMTRACE_STORE": str(envs.ENVS / "stores" / "unused.sqlite"),
         "BENCHMARK_STORES": str(envs.ENVS / "stores"),
     }

@@ -14,6 +14,17 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVS = ROOT / "benchmarks" / ".envs"
 
 
+SOURCES = ENVS / "sources"
+"""The checkout's `src` as it was when measuring began."""
+
+
+def freeze_sources() -> None:
+    """Copies the checkout's sources, so that an edit while measuring does not mix two versions."""
+    shutil.rmtree(SOURCES, ignore_errors=True)
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "src", SOURCES, ignore=ignored)
+
+
 class EnvironmentBuildError(Exception):
     """An environment could not be built; the message has the installer's last words."""
 

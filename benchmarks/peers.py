@@ -106,6 +106,7 @@ PEERS = {
 
 
 OFF = "off"
+NOOP = "noop"
 OURS = ("itemtrace-off", "itemtrace-delta")
-OTHERS = tuple(name for name in PEERS if name not in (OFF, "noop", *OURS))
+OTHERS = tuple(name for name in PEERS if name not in (OFF, NOOP, *OURS))
 RECORDERS = (*OURS, *OTHERS)

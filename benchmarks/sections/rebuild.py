@@ -73,6 +73,7 @@ class Rebuild:
             Spread.of(each(mine, _peak, spans=spans)).median for spans in (small, large)
         ]
         more = peaks[1] - peaks[0]
+        sizes = [good(mine, spans=spans)[0]["read"] for spans in (large, small)]
         return [
             Budget(
                 "rebuild speed",
@@ -81,7 +82,7 @@ class Rebuild:
                 speed.median >= LIMIT,
             ),
             Budget(
-                f"rebuild memory, {large:,} spans against {small:,}",
+                f"rebuild memory, {sizes[0]:,} spans against {sizes[1]:,}",
                 "flat",
                 f"{more:+.1f} MB",
                 more <= FLAT_MB,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from benchmarks.peers import OFF, OURS, PEERS, RECORDERS
+from benchmarks.peers import NOOP, OFF, OURS, PEERS, RECORDERS
 from benchmarks.sections.base import Budget, Job, Row, Table, each, failures
 from benchmarks.stats import Spread, paired
 
@@ -45,7 +45,7 @@ class Stall:
     def jobs(self, *, quick: bool) -> Iterator[Job]:
         """Every recorder, both cases."""
         for _, case, peer in product(
-            range(2 if quick else 5), CASES, (OFF, "noop", *RECORDERS)
+            range(2 if quick else 5), CASES, (OFF, NOOP, *RECORDERS)
         ):
             yield {
                 "measure": "stall",
