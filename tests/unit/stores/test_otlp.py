@@ -9,6 +9,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from itemtrace.codec.spans import SpanRow
 from itemtrace.errors import NotATrace
+from itemtrace.stores import open_store
 from itemtrace.stores.otlp import (
     decode,
     is_payload,
@@ -324,6 +325,21 @@ def test_protobuf_without_surrogates():
         name="\\udfff",
         attributes={"\\ud800": ""},
     )
+
+
+@pytest.mark.parametrize("size", [0x7B, 0x5B])
+def test_protobuf_that_begins_like_json(tmp_path, size):
+    """A message whose first two bytes are a newline and a bracket is still protobuf."""
+    row = SpanRow(TRACE, SPAN)
+    missing = size - (len(write_proto([row])) - 2)
+    row = SpanRow(TRACE, SPAN, name="n" * (missing - 2))
+    payload = write_proto([row])
+    assert payload[:2] == bytes([0x0A, size])
+    path = tmp_path / "traces.pb"
+    path.write_bytes(payload)
+    with open_store(path) as store:
+        assert [list(rows) for _, rows in store.traces()] == [list(decode(payload))]
+    assert list(decode(payload)) == [row]
 
 
 def test_unknown_enums_in_protobuf():

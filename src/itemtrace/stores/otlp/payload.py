@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.stores.otlp.json_reader import is_payload, read_json, skim_json
@@ -16,11 +17,16 @@ if TYPE_CHECKING:
 
 
 BOM: Final = b"\xef\xbb\xbf"
+CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+"""What no JSON text has, and every message of protobuf that holds a span."""
+
 OTHER_SIGNALS: Final = ("resourceLogs", "resourceMetrics", "resourceProfiles")
 
 
 def is_json(payload: bytes) -> bool:
     """Whether a payload is JSON rather than protobuf."""
+    if payload[:1] == b"\n" and CONTROL.search(payload[:4096]):
+        return False  # the tag of protobuf's first field is a newline, and `{` may be its length
     return payload.removeprefix(BOM).lstrip()[:1] in (b"{", b"[")
 
 

@@ -50,7 +50,8 @@ def layout_of(head: bytes, size: int) -> Layout | None:
         size: How many there are in all.
     """
     text = head.removeprefix(BOM).lstrip()
-    binary = any(byte < 9 or 13 < byte < 32 for byte in head[:64])
+    # the tag of protobuf's first field is a newline, and `{` may be its length
+    binary = head[:1] == b"\n" and any(byte < 9 or 13 < byte < 32 for byte in head)
     if text[:1] in (b"{", b"[") and not binary:
         return "document" if is_opening(text) else "lines"
     length = int.from_bytes(head[:PREFIX])
@@ -58,7 +59,7 @@ def layout_of(head: bytes, size: int) -> Layout | None:
     plausible = length and (head[0] == 0 or length <= size - PREFIX)
     if plausible and (compression(inner) or inner[:1] in (b"\n", b"{", b"[")):
         return "prefixed"
-    return "message" if head[:1] == b"\n" and binary else None
+    return "message" if binary else None
 
 
 def is_opening(text: bytes) -> bool:
