@@ -335,11 +335,12 @@ class Run:
         if "text" not in final:
             return final.get("value")
         item = self.item_at(final["text"]) or lost(final["text"], self.run_id)
-        if isinstance(item.raw, Placeholder):
-            return item.raw
+        content = item.raw if item.lost else mapping(item.raw).get("content")
+        if isinstance(content, Placeholder):
+            return content
         texts = [
             entry.get("text")
-            for entry in map(mapping, parts(mapping(item.raw), "content"))
+            for entry in map(mapping, sequence(content))
             if entry.get("type") == "output_text"
         ]
         withheld = next((text for text in texts if isinstance(text, Placeholder)), None)
