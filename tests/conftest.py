@@ -19,10 +19,16 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_uploader():
+    """Takes the SDK's own exporter out: no test may reach it."""
+    set_trace_processors([])
+
+
 @pytest.fixture
 def sdk_processors():
-    """Takes the SDK's trace processors out, its uploader first of all; puts them back."""
-    multi = get_trace_provider()._multi_processor
+    """Starts a test without trace processors, and leaves none of it behind."""
+    multi = get_trace_provider()._multi_processor  # no public way to read them
     before = list(multi._processors)
     set_trace_processors([])
     yield

@@ -165,7 +165,9 @@ async def test_state_from_a_trace(provide, proved):
 
 async def test_continued_after_its_end(provide, proved):
     """A finished run that goes on through `to_state()` is a run of its own."""
-    fake = provide({"cashier": [[message("Hello.", "msg_1")], [message("Yes?", "msg_2")]]})
+    fake = provide(
+        {"cashier": [[message("Hello.", "msg_1")], [message("Yes?", "msg_2")]]}
+    )
     agent = cashier(fake.responses_model("cashier"))
     done = await plain(agent, "Hello.")
     again = await plain(agent, done.to_state())
