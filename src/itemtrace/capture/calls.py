@@ -144,7 +144,7 @@ class ModelCalls:
         finally:
             self._write(frame, call, span, response)
         self._held = None
-        self._add_usage(span, _usage_mapping(response.usage))
+        self._add_usage(span, (span.info.call or self._info).usage)
 
     def _tell(self, info: CallInfo, response: Any) -> None:
         info.output = response.output
@@ -209,9 +209,9 @@ class ModelCalls:
             return None
         frame = self._recording.frame
         message = error.get("message")
-        if frame is not None and not frame.privacy.content:
-            message = frame.privacy.value(message)
         data = error.get("data") if self._recording.content else None
+        if frame is not None:
+            message, data = frame.privacy.value(message), frame.privacy.value(data)
         found = {"type": "_OTHER", "message": message, "data": data}
         return {key: value for key, value in found.items() if value}
 

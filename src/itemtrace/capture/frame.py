@@ -33,6 +33,9 @@ LONG_STRING: Final = 4_096
 SHARED_STRING: Final = 100
 """Instructions, settings and tool schemas from this length on are written once per trace."""
 
+CONTENT_EXTRA: Final = frozenset({"output", "custom_data"})
+"""What the SDK's items hold beside their raw item and is content; descriptions are code."""
+
 Emit = Callable[[str, list[Record]], None]
 """Writes records on a short span of their own, named by the first argument."""
 
@@ -357,7 +360,7 @@ class Frame:
             "class": class_name(raw) if type is not None else None,
             "at": self.since() if call is None and tool is None else None,
             "call": call,
-            "extra": self._extra(extra),
+            "extra": self.public_extra(extra),
             "tool": tool,
             "redacted": redacted or None,
             "replaces": self._replaced(mapping),
@@ -389,15 +392,12 @@ class Frame:
             self.outputs.setdefault(str(key), []).append(recorded)
         return recorded, records
 
-    def _extra(self, extra: dict[str, Any] | None) -> dict[str, Any] | None:
-        if not extra:
-            return None
-        if self.privacy.content:
-            return extra
+    def public_extra(self, extra: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Returns what an item holds beside its raw item, as it may be recorded."""
+        if not extra or self.privacy.whole:
+            return extra or None
         return {
-            key: self.privacy.value(value)
-            if key in ("output", "custom_data")
-            else value
+            key: self.privacy.value(value) if key in CONTENT_EXTRA else value
             for key, value in extra.items()
         }
 
@@ -464,7 +464,8 @@ class Frame:
             if agent is None or isinstance(agent, str):
                 known = (agent, frozenset(), None, None)
             else:
-                known = (agent, handoff_names(agent), _settings(agent), _tools(agent))
+                settings = _settings(agent, content=self.privacy.content)
+                known = (agent, handoff_names(agent), settings, _tools(agent))
             self._agents[id(agent)] = known
         return known
 
@@ -490,14 +491,21 @@ def _is_part(item: dict[str, Any], whole: dict[str, Any]) -> bool:
     )
 
 
-def _settings(agent: Any) -> str | None:
+_UNKEPT: Final = frozenset({"extra_headers", "retry"})
+"""Settings that may hold credentials, or code."""
+
+_FREE: Final = frozenset({"metadata", "extra_body", "extra_query", "extra_args"})
+"""Settings in which a caller may write anything."""
+
+
+def _settings(agent: Any, *, content: bool) -> str | None:
     """Returns an agent's model settings that are set, as JSON text."""
     fields = getattr(getattr(agent, "model_settings", None), "__dict__", None) or {}
+    left = _UNKEPT if content else _UNKEPT | _FREE
     found = {
         key: value
         for key, value in fields.items()
-        if value is not None
-        and key not in ("extra_headers", "retry")  # may hold credentials, code
+        if value is not None and key not in left
     }
     return canonical.dumps(found) if found else None
 

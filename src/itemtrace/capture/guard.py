@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 
 if TYPE_CHECKING:
-    from itemtrace.capture.frame import Frame
+    from itemtrace.capture.recording import Recording
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 logger = logging.getLogger("itemtrace")
 
-FRAME: ContextVar[Frame | None] = ContextVar("itemtrace_frame", default=None)
+FRAME: ContextVar[Recording | None] = ContextVar("itemtrace_frame", default=None)
 """The run that is being recorded in this context."""
 
 
@@ -77,9 +77,9 @@ def guarded(place: str) -> Callable[[Callable[P, T]], Callable[P, T | None]]:
                 return function(*args, **kwargs)
             except Exception as error:  # noqa: BLE001 - the boundary to the user's run
                 HEALTH.failed(place, error)
-                frame = FRAME.get()
-                if frame is not None:
-                    frame.failures += 1
+                recording = FRAME.get()
+                if recording is not None:
+                    recording.failures += 1
                 return None
 
         return call

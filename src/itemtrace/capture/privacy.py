@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from itemtrace.capture.guard import HEALTH
 from itemtrace.codec import canonical
 
 
@@ -57,9 +58,38 @@ class Privacy:
         self.content = content
         self.redactors = tuple(redactors)
 
+    @property
+    def whole(self) -> bool:
+        """Whether everything is recorded as it is."""
+        return self.content and not self.redactors
+
     def value(self, value: Any) -> Any:
-        """Returns content that is no item (instructions, error text, outputs), or its mark."""
-        return value if self.content or value is None else withheld(value)
+        """Returns content that is no item (instructions, error text, outputs), or its mark.
+
+        Redactors see each text in it as that of a message; what they leave as it is stays the
+        same object.
+        """
+        if value is None or self.whole:
+            return value
+        if not self.content:
+            return withheld(value)
+        if isinstance(value, str):
+            return self.text(value)
+        encoded = canonical.encode(value)
+        changed = self._walk(encoded)
+        return value if changed == encoded else _verbatim(changed)
+
+    def _walk(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return [self._walk(child) for child in value]
+        if isinstance(value, dict):
+            return {
+                key: child if key in (canonical.TAG, "type") else self._walk(child)
+                for key, child in value.items()
+            }
+        return value
 
     def text(self, text: str) -> Any:
         """Returns a text after redaction, or its mark; redactors see it as a message."""
@@ -67,20 +97,22 @@ class Privacy:
             return withheld(text)
         if not self.redactors:
             return text
-        return self.item({"role": "user", "content": text})[0].get("content", text)
+        seen = {"role": "user", "content": text}
+        return self.item(seen)[0].get("content", "")
 
     def item(self, raw: Any) -> tuple[Any, bool]:
         """Returns a raw item as it may be recorded, and whether a redaction changed it."""
         if not isinstance(raw, dict):
             return self.value(raw), False
         if not self.content:
-            return {
-                key: value if key in STRUCTURE and _short(value) else withheld(value)
-                for key, value in raw.items()
-            }, False
+            return _bare(raw), False
         if not self.redactors:
             return raw, False
-        return self._redact(raw)
+        try:
+            return self._redact(raw)
+        except Exception as error:  # noqa: BLE001 - a user's function; what it did not see is not recorded
+            HEALTH.failed("a redaction", error)
+            return _bare(raw), True
 
     def _redact(self, raw: dict[str, Any]) -> tuple[dict[str, Any], bool]:
         changed = copy.deepcopy(raw)
@@ -90,6 +122,25 @@ class Privacy:
             if key in raw:
                 changed[key] = raw[key]
         return changed, changed != raw
+
+
+def _bare(raw: dict[str, Any]) -> dict[str, Any]:
+    """Returns the structure of a raw item, marks in place of its content."""
+    return {
+        key: value if key in STRUCTURE and _short(value) else withheld(value)
+        for key, value in raw.items()
+    }
+
+
+def _verbatim(encoded: Any) -> Any:
+    """Returns what `canonical.encode` gave as something that it will not encode again."""
+    if isinstance(encoded, dict):
+        return canonical.Escaped(encoded)
+    return (
+        [_verbatim(child) for child in encoded]
+        if isinstance(encoded, list)
+        else encoded
+    )
 
 
 def _short(value: object) -> bool:

@@ -56,7 +56,8 @@ class Processor(TracingProcessor):
     def on_trace_start(self, trace: Trace) -> None:
         """Opens the root span."""
         if self.enabled:
-            self.tree.start_trace(trace)
+            recording = FRAME.get()
+            self.tree.start_trace(trace, recording.content if recording else None)
 
     @guarded("on_trace_end")
     def on_trace_end(self, trace: Trace) -> None:

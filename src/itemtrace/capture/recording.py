@@ -145,7 +145,7 @@ class Recording:
         shared, given = frame.shared, self.given
         trace = {"id": shared.sdk_id, "name": shared.name, "group": shared.group}
         if shared.metadata and self.content:
-            trace["metadata"] = shared.metadata
+            trace["metadata"] = frame.privacy.value(shared.metadata)
         body: dict[str, Any] = {
             **calls.versions(),
             "capture": given.capture,

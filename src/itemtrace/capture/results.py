@@ -15,7 +15,6 @@ from itemtrace.capture import items as sdk
 from itemtrace.capture.frame import Emit, Frame
 from itemtrace.capture.inputs import item_key
 from itemtrace.capture.items import Recorded
-from itemtrace.capture.privacy import withheld
 from itemtrace.codec import canonical
 from itemtrace.codec.canonical import TAG, Escaped
 from itemtrace.codec.record import Record
@@ -130,7 +129,7 @@ def _meta(
             shared = _for_tool(common, names.get(recorded.seq), item.type)
             expected = {**shared, **expected}
         if extra != expected:
-            fix["extra"] = frame._extra(extra) or {}  # noqa: SLF001 - one rule for both
+            fix["extra"] = frame.public_extra(extra) or {}
         if fix:
             fixes[str(recorded.seq)] = fix
     return common, fixes
@@ -251,7 +250,7 @@ def _add_final(
             body["final"] = {"text": recorded.seq}
             return
         break
-    public = value if frame.privacy.content else withheld(value)
+    public = frame.privacy.value(value)
     body["final"] = {
         "value": public,
         "type": canonical.type_name(value),

@@ -182,7 +182,7 @@ def _finished(recording: Recording, result: Any) -> None:
         end = results.end_body(frame, result, recording.emit)
         if interruptions:
             _wait(recording, frame, interruptions)
-            if recording.tree.settings.state and frame.privacy.content:
+            if recording.tree.settings.state and frame.privacy.whole:
                 end["state"] = results.state(frame, result)
         return {key: value for key, value in end.items() if value is not None}
 

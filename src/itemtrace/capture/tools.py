@@ -182,6 +182,10 @@ class ToolCalls:
         found = {"type": "_OTHER", "message": span.error.get("message"), "data": data}
         if not frame.privacy.content:
             found = {"type": "_OTHER"}
+        found = {
+            key: frame.privacy.value(value) if key != "type" else value
+            for key, value in found.items()
+        }
         return {key: value for key, value in found.items() if value}
 
     def _origin(self, frame: Frame, call: ToolCall) -> Recorded | None:

@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +19,7 @@ from opentelemetry.trace import Status, StatusCode, Tracer
 from itemtrace import semconv
 from itemtrace.capture import spans
 from itemtrace.capture.frame import TraceShared
+from itemtrace.capture.privacy import Privacy
 from itemtrace.capture.spans import CallInfo, End, SpanContextInfo
 from itemtrace.capture.writer import Writer
 from itemtrace.codec.record import Record
@@ -107,6 +108,10 @@ class Tree:
 
     def __init__(self, tracer: Callable[[], Tracer], settings: Settings) -> None:
         self.settings = settings
+        redactors = settings.redact
+        self._redaction = (
+            Privacy(content=True, redactors=redactors) if redactors else None
+        )
         self._tracer = tracer
         self._writer: Writer | None = None
         self._spans: dict[str, OpenSpan] = {}
@@ -131,10 +136,15 @@ class Tree:
 
     # --- traces ---------------------------------------------------------------
 
-    def start_trace(self, sdk_trace: Any) -> None:
-        """Opens the root span of a trace and makes it current."""
+    def start_trace(self, sdk_trace: Any, content: bool | None = None) -> None:
+        """Opens the root span of a trace and makes it current.
+
+        Args:
+            sdk_trace: The SDK's trace.
+            content: Whether the run that opens it shows content; None when it is no run.
+        """
         shared = self._shared(sdk_trace)
-        info = self._info(shared)
+        info = self._info(shared, content)
         start = spans.workflow_start(shared.sdk_id, info, shared.metadata)
         before = otel_context.get_current()
         token = WANTED_TRACE_ID.set(trace_id_of(shared.sdk_id))
@@ -213,14 +223,22 @@ class Tree:
         )
 
     def _info(
-        self, shared: TraceShared, content: bool | None = None
+        self,
+        shared: TraceShared,
+        content: bool | None = None,
+        agent: str | None = None,
+        call: CallInfo | None = None,
     ) -> SpanContextInfo:
+        settings = self.settings
         return SpanContextInfo(
             group_id=shared.group,
+            agent_name=agent,
             workflow=shared.name,
-            content=self.settings.content if content is None else content,
-            messages=self.settings.messages,
-            compat=self.settings.compat,
+            content=settings.content if content is None else content,
+            messages=settings.messages,
+            compat=settings.compat,
+            privacy=self._redaction,
+            call=call,
         )
 
     # --- spans ----------------------------------------------------------------
@@ -231,7 +249,6 @@ class Tree:
     ) -> OpenSpan:  # fmt: skip
         """Starts the OpenTelemetry span of an SDK span; `attach` makes it current."""
         parent = self._spans.get(parent_id) if parent_id else None
-        info = self._info(opened.shared, recording.content if recording else None)
         agent = (
             data.name
             if data.type == "agent"
@@ -239,7 +256,8 @@ class Tree:
             if parent
             else None
         )
-        info = replace(info, agent_name=agent, call=call)
+        content = recording.content if recording else None
+        info = self._info(opened.shared, content, agent, call)
         start = spans.on_start(data, info)
         before = otel_context.get_current()
         context = (

@@ -73,7 +73,7 @@ def _content(audio: Any, kind: Any, text: Any, info: SpanContextInfo) -> Attribu
     if audio:
         attributes[semconv.ITEMTRACE_AUDIO_SIZE] = len(audio)
     if info.content:
-        put(attributes, semconv.ITEMTRACE_AUDIO_TEXT, text)
+        put(attributes, semconv.ITEMTRACE_AUDIO_TEXT, info.shown(text))
     return attributes
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from itemtrace import semconv
+from itemtrace.capture.items import dump
 from itemtrace.capture.messages import LIMIT
 from itemtrace.capture.spans.errors import error_type, span_error_type
 from itemtrace.codec import canonical
@@ -18,6 +19,8 @@ from itemtrace.codec import canonical
 
 if TYPE_CHECKING:
     from opentelemetry.trace import SpanKind
+
+    from itemtrace.capture.privacy import Privacy
 
 
 Attributes = dict[str, Any]
@@ -92,6 +95,7 @@ class SpanContextInfo:
         compat: Emit the older names beside the newer ones.
         call: What the runner seam knows; None when only tracing callbacks are there.
         limit: Most UTF-8 bytes of one readable copy.
+        privacy: Redacts what is shown; None where there are no redactions.
     """
 
     group_id: str | None = None
@@ -102,6 +106,19 @@ class SpanContextInfo:
     compat: bool = False
     call: CallInfo | None = None
     limit: int = LIMIT
+    privacy: Privacy | None = None
+
+    def shown(self, value: Any) -> Any:
+        """Returns content that is no item as it may be shown."""
+        return value if self.privacy is None else self.privacy.value(value)
+
+    def shown_items(self, items: Any) -> Any:
+        """Returns items, or an input text, as they may be shown."""
+        if self.privacy is None or not items:
+            return items
+        if isinstance(items, str):
+            return self.privacy.text(items)
+        return [self.privacy.item(dump(item))[0] for item in items]
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +230,8 @@ def finish(
     if not info.content:
         return End(name, attributes, kind, None)
     if error is None:
-        return End(name, attributes, kind, str(exception) or None)
+        return End(name, attributes, kind, info.shown(str(exception)) or None)
     if error.get("data"):
-        attributes[semconv.ITEMTRACE_SDK_ERROR_DATA] = canonical.dumps(error["data"])
-    return End(name, attributes, kind, error.get("message") or None)
+        data = info.shown(error["data"])
+        attributes[semconv.ITEMTRACE_SDK_ERROR_DATA] = canonical.dumps(data)
+    return End(name, attributes, kind, info.shown(error.get("message")) or None)

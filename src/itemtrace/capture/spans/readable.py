@@ -57,13 +57,14 @@ def _input(data: Any, info: SpanContextInfo, call: CallInfo) -> tuple[str | None
         items = messages.new_items(sent)
     else:
         items = messages.after_answer(call.new_input)
-    return messages.input_json(items, info.limit)
+    return messages.input_json(info.shown_items(items), info.limit)
 
 
 def _output(info: SpanContextInfo, reply: Reply) -> tuple[str | None, bool]:
     if not reply.items:
         return _NONE
-    return messages.output_json(reply.items, reply.message_finish, info.limit)
+    items = info.shown_items(reply.items)
+    return messages.output_json(items, reply.message_finish, info.limit)
 
 
 def _system(
@@ -74,7 +75,7 @@ def _system(
         text = field(reply.response, "instructions")
     if not isinstance(text, str) or not text:
         return _NONE
-    return messages.system_json(text, info.limit)
+    return messages.system_json(info.shown(text), info.limit)
 
 
 def _tools(

@@ -120,4 +120,4 @@ def _put_prompt(attributes: Attributes, prompt: Any, info: SpanContextInfo) -> N
         return
     for name, value in cast("dict[str, Any]", variables).items():
         if isinstance(value, str):
-            attributes[f"{semconv.GEN_AI_PROMPT_VARIABLE}{name}"] = value
+            attributes[f"{semconv.GEN_AI_PROMPT_VARIABLE}{name}"] = info.shown(value)

@@ -57,7 +57,9 @@ def workflow_start(
     put(attributes, semconv.GEN_AI_WORKFLOW_NAME, name)
     put(attributes, semconv.ITEMTRACE_SDK_TRACE_ID, trace_id)
     if metadata and info.content:
-        attributes[semconv.ITEMTRACE_TRACE_METADATA] = canonical.dumps(dict(metadata))
+        attributes[semconv.ITEMTRACE_TRACE_METADATA] = canonical.dumps(
+            info.shown(dict(metadata))
+        )
     return Start(named("invoke_workflow", name), SpanKind.INTERNAL, attributes)
 
 

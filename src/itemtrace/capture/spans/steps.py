@@ -68,7 +68,7 @@ def custom_end(data: Any, info: SpanContextInfo) -> Named:
     attributes: Attributes = {}
     content = field(data, "data")
     if content and info.content:
-        attributes[semconv.ITEMTRACE_CUSTOM_DATA] = canonical.dumps(content)
+        attributes[semconv.ITEMTRACE_CUSTOM_DATA] = canonical.dumps(info.shown(content))
     return Named(data.name or "custom", attributes)
 
 
@@ -83,7 +83,7 @@ def unknown_end(data: Any, info: SpanContextInfo) -> Named:
     """All its fields."""
     attributes: Attributes = {}
     if info.content:
-        attributes[semconv.ITEMTRACE_SDK_DATA] = canonical.dumps(_fields(data))
+        attributes[semconv.ITEMTRACE_SDK_DATA] = canonical.dumps(info.shown(_fields(data)))
     return Named(data.type, attributes)
 
 

@@ -70,6 +70,7 @@ def _put_call(attributes: Attributes, call: CallInfo) -> None:
 def _put_content(
     attributes: Attributes, arguments: Any, output: Any, info: SpanContextInfo
 ) -> None:
+    arguments, output = info.shown(arguments), info.shown(output)
     given = fit_json(arguments, info.limit) if arguments else (None, False)
     got = (None, False) if output is None else fit_value(output, info.limit)
     put_copies(
