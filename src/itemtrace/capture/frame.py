@@ -353,11 +353,12 @@ class Frame:
         """Records one item."""
         mapping = dump(raw)
         public, redacted = self.privacy.item(mapping)
+        kind = class_name(raw) if type is not None else None
         body = {
             "type": type,
             "agent": agent if call is None else None,
             "raw": public,
-            "class": class_name(raw) if type is not None else None,
+            "class": kind,
             "at": self.since() if call is None and tool is None else None,
             "call": call,
             "extra": self.public_extra(extra),
@@ -384,6 +385,7 @@ class Frame:
             extra=extra or {},
             output=output,
             call=call,
+            kind=kind,
         )
         self.recorded.append(recorded)
         self.sources.setdefault(id(raw), []).append(recorded)

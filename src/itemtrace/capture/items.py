@@ -187,6 +187,7 @@ class Recorded:
         sent: The raw item as an input item, what the next model call should see.
         output: The tool's value, for outputs.
         call: Ordinal of the model call whose response has it.
+        kind: The class that was written, where it was.
         predicted: Made before the SDK's own item was seen; the next input or the result confirms it.
     """
 
@@ -199,4 +200,5 @@ class Recorded:
     extra: dict[str, Any] = field(default_factory=dict)
     output: Any = None
     call: int | None = None
+    kind: str | None = None
     predicted: bool = False

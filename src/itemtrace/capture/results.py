@@ -128,6 +128,9 @@ def _meta(
         if _plain(expected):
             shared = _for_tool(common, names.get(recorded.seq), item.type)
             expected = {**shared, **expected}
+        kind = sdk.class_name(item.raw_item)
+        if kind != recorded.kind:
+            fix["class"] = kind
         if extra != expected:
             fix["extra"] = frame.public_extra(extra) or {}
         if fix:
