@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from importlib import metadata
 from typing import Annotated
 
@@ -26,8 +28,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def help_of(function: Callable[..., None]) -> str:
+    """Returns a docstring with each paragraph on one line, for the terminal to wrap."""
+    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
 for command in (demo, runs, show, rebuild, verify, stats, convert):
-    app.command()(command)
+    app.command(help=help_of(command))(command)
 
 
 def print_version(asked: bool) -> None:
@@ -37,7 +47,6 @@ def print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     *,
     debug: Annotated[
@@ -65,6 +74,9 @@ def root(
     3 an optional package is missing; 70 an error inside itemtrace; 130 interrupted; 141 the reader of
     the output went away.
     """
+
+
+app.callback(help=help_of(root))(root)
 
 
 def main() -> None:

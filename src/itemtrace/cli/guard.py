@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 import traceback
@@ -60,8 +59,9 @@ class Guarded(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Runs the command."""
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(errors="backslashreplace")
+        reconfigure = getattr(sys.stdout, "reconfigure", None)
+        if reconfigure is not None:  # a captured stdout may have none
+            reconfigure(errors="backslashreplace")
         try:
             found = super().invoke(ctx)
             sys.stdout.flush()

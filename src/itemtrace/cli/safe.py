@@ -46,10 +46,10 @@ def size(count: int) -> str:
     """Returns a number of bytes or characters: `512 B`, `12 kB`, `3.4 MB`."""
     if count < 1_000:
         return f"{count} B"
-    value, units = float(count), iter(("kB", "MB", "GB", "TB"))
-    unit = ""
-    while value >= 999.5:
-        value, unit = value / 1_000, next(units, "PB")
+    value, unit = count / 1_000, "kB"
+    for larger in ("MB", "GB"):
+        if value >= 999.5:
+            value, unit = value / 1_000, larger
     return f"{value:.1f} {unit}" if value < 10 else f"{value:.0f} {unit}"
 
 

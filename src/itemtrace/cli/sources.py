@@ -278,20 +278,32 @@ def _only(
 
 
 def _find_in_ledgers(source: str, trace: str | None, query: Query) -> Found:
-    wanted = None if trace is None else local.plain_id(trace)
+    if trace is None:
+        newest = max(ledgers(source, query), key=_started, default=None)
+        if newest is None:
+            raise TraceNotFound(nothing(source, query), source=source)
+        return _whole(newest, source)
+    wanted = local.plain_id(trace)
     found: dict[tuple[str, str | None], Found] = {}
-    for ledger in ledgers(source, query if trace is None else Query()):
-        known = ledger.trace_ids[0] if ledger.trace_ids else ""
-        whole = Found(ledger, ledger.runs, source, known)
-        if wanted is None:
-            return whole
-        sdk_ids = {local.plain_id(run.trace_id or "") for run in ledger.all_runs()}
-        if any(of.startswith(wanted) for of in (*ledger.trace_ids, *sdk_ids)):
-            found[known, None] = whole
+    by_sdk_id: dict[tuple[str, str | None], Found] = {}
+    for ledger in ledgers(source, Query()):
+        whole = _whole(ledger, source)
+        if any(of.startswith(wanted) for of in ledger.trace_ids):
+            found[whole.trace_id, None] = whole
             continue
         for run in ledger.all_runs():
             if run.run_id.startswith(wanted):
-                found[known, run.run_id] = Found(ledger, (run,), source, known)
-    if trace is None:
-        raise TraceNotFound(nothing(source, query), source=source)
+                found[whole.trace_id, run.run_id] = replace(whole, runs=(run,))
+            elif run.trace_id == trace:
+                by_sdk_id[whole.trace_id, None] = whole
+    found = found or by_sdk_id
     return found[_only(dict.fromkeys(found), trace, source)]
+
+
+def _whole(ledger: Ledger, source: str) -> Found:
+    trace_id = ledger.trace_ids[0] if ledger.trace_ids else ""
+    return Found(ledger, ledger.runs, source, trace_id)
+
+
+def _started(ledger: Ledger) -> int:
+    return max((run.started_ns for run in ledger.all_runs()), default=0)

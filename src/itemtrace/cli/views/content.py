@@ -44,13 +44,14 @@ def part_text(value: Any) -> str:
 def plain_part(part: Mapping[str, Any]) -> str:
     """Text, with what it cites."""
     text = part.get("text")
-    lines = [text if isinstance(text, str) else shown(text)]
+    said = text if isinstance(text, str) else shown(text)
+    cites: list[str] = []
     for cited in map(mapping, sequence(part.get("annotations"))):
         where = cited.get("url") or cited.get("filename") or cited.get("file_id")
         if where:
             title = f"{cited['title']}, " if cited.get("title") else ""
-            lines.append(f"[{one_line(title + str(where), 200)}]")
-    return "\n".join(lines)
+            cites.append(f"[{one_line(title + str(where), 200)}]")
+    return "\n\n".join([said, "\n".join(cites)]) if cites else said
 
 
 def refusal_part(part: Mapping[str, Any]) -> str:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from markdown_it import MarkdownIt
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.markdown import Markdown
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
@@ -78,18 +76,6 @@ class Plain:
             yield Segment.line()
 
 
-class SafeMarkdown(Markdown):
-    """Markdown from a model: HTML, entities and link definitions stay visible text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__("", hyperlinks=False, code_theme="ansi_dark")
-        self.markup = text
-        rules: Any = MarkdownIt("commonmark", {"html": False})
-        rules.enable(["strikethrough", "table"])
-        rules.disable(["entity", "reference"])
-        self.parsed = rules.parse(text)
-
-
 class Palette:
     """Gives each agent a colour of its own, in order of appearance."""
 
@@ -110,6 +96,8 @@ def prose(
     if len(head) > UNWRAPPED:
         found.append(Plain(head, style))
     elif markdown and not style:
+        from itemtrace.cli.views.markdown import SafeMarkdown  # noqa: PLC0415 - slow to load
+
         found.append(SafeMarkdown(head))
     else:
         found.append(Text(head, style=style))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from itemtrace.cli.safe import safe, size
 from itemtrace.codec import canonical
@@ -106,10 +106,15 @@ def compact(value: Any) -> str:
         inside = (f"{compact(key)}: {compact(child)}" for key, child in known.items())
         return "{" + ", ".join(inside) + "}"
     if isinstance(value, tuple):
-        value = list(cast("tuple[Any, ...]", value))
+        value = listed_tuple(value)
     if listed := sequence(value):
         return "[" + ", ".join(map(compact, listed)) + "]"
     return canonical.dumps(value)
+
+
+def listed_tuple(value: Any) -> list[Any]:
+    """Returns a tuple as a list."""
+    return list(value)
 
 
 def mark(escape: dict[str, Any]) -> str:

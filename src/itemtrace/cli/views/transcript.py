@@ -116,7 +116,7 @@ def given(context: RunScene) -> Iterator[Part]:
         return
     yield label(("input", "bold"))
     for part in given_parts(value, scene):
-        yield Gutter(part, ("bold white",))
+        yield Gutter(part, ("bold",))
 
 
 def given_parts(value: Any, scene: Scene) -> Iterator[RenderableType]:
