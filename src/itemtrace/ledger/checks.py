@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from itemtrace.codec.canonical import TAG
 from itemtrace.ledger.items import type_of
-from itemtrace.ledger.pairing import Pairing, id_of, pair
+from itemtrace.ledger.pairing import Pairing, id_of, pair, program_of
 from itemtrace.ledger.parts import mapping, sequence
 
 
@@ -76,10 +76,18 @@ def calls_without_output(items: Sequence[Any], pairing: Pairing) -> Iterator[Pro
         kind = type_of(items[place])
         if kind == "program" and place in pairing.children:
             continue
+        if program_of(items[place]) is not None and is_open_shell(items[place]):
+            continue
         if kind == "mcp_approval_request":
             yield _at(items, place, "approval_pending", "has no response yet")
         else:
             yield _at(items, place, "call_without_output", "has no output")
+
+
+def is_open_shell(item: Any) -> bool:
+    """Whether an item is a hosted shell call that its program may leave open."""
+    status = mapping(item).get("status")
+    return type_of(item) == "shell_call" and status in (None, "in_progress")
 
 
 def outputs_without_call(items: Sequence[Any], pairing: Pairing) -> Iterator[Problem]:

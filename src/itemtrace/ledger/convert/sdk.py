@@ -277,15 +277,17 @@ def raw_responses(run: Run) -> list[agents.ModelResponse]:
             msg = f"item {broken.seq} of run {run.run_id} is not whole; `Run.gaps` says why"
             raise GapError(msg)
         values: dict[str, Any] = {
-            "output": [_response_item(item) for item in response.items],
+            "output": [],
             "usage": usage(response.usage),
             "response_id": response.response_id,
             "request_id": response.request_id,
             "raw_usage": response.raw_usage,
         }
-        found.append(
-            agents.ModelResponse(**{k: v for k, v in values.items() if k in taken})
-        )
+        made = agents.ModelResponse(**{k: v for k, v in values.items() if k in taken})
+        made.output = [
+            _response_item(item) for item in response.items
+        ]  # not validated again
+        found.append(made)
     return found
 
 
