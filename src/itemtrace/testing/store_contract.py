@@ -334,6 +334,14 @@ class StoreContract:
             replace(run_summary(2), parent=f"{1:016x}", nested=True)
         ]
 
+    @pytest.mark.parametrize("first", [True, False])
+    def test_a_named_workflow(self, source: Any, *, first: bool) -> None:
+        """The name on a trace's root span is that of its runs, whenever it arrives."""
+        root = row(1, 8, attributes={semconv.GEN_AI_WORKFLOW_NAME: "Order desk"})
+        for rows in ([root], run_rows(1)) if first else (run_rows(1), [root]):
+            self.fill(source, rows)
+        assert self.listed(source) == [replace(run_summary(1), workflow="Order desk")]
+
     @pytest.mark.parametrize(
         ("query", "numbers"),
         [

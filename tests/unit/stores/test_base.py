@@ -4,7 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from itemtrace.codec.chunks import split
+from itemtrace.codec.record import make
 from itemtrace.errors import ConfigError
+from itemtrace.limits import PROFILES
 from itemtrace.stores import Capabilities, Query
 from itemtrace.stores.base import as_int, index_runs, matches, plain_row, selects_trace
 from itemtrace.testing.store_contract import row, run_rows, run_summary
@@ -92,6 +95,23 @@ def test_the_starting_agent_without_a_start():
     assert draft.summary().agent == "Agent 1"
     draft.facets.add(("agent", "Other"))
     assert draft.summary().agent == ""
+
+
+def test_a_span_names_its_run_by_its_chunks():
+    """A span without the run's id is of the run whose ledger records it carries."""
+    run = "00000000000000ab"
+    chunks = split(make("call", run, 1, "{}"), PROFILES["portable"])
+    about_the_trace = split(make("trace", "f" * 16, 0, "{}"), PROFILES["portable"])
+    carried = [
+        {"x": "its", "y": [], "itemtrace.r.1": about_the_trace[0], "z": chunks[0]},
+        {"itemtrace.r": chunks},
+    ]
+    for attributes in carried:
+        (draft,) = index_runs(
+            [row(1, 1, attributes={**attributes, "gen_ai.request.model": "m"})]
+        )
+        assert (draft.run_id, draft.summary().models) == (run, ("m",))
+    assert index_runs([row(1, 1, attributes={"x": about_the_trace[0]})]) == []
 
 
 def test_spans_of_others_are_no_runs():

@@ -7,9 +7,10 @@ table and go on with them at the next batch.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from itemtrace import semconv
+from itemtrace.codec.record import HEADER
 from itemtrace.stores.base.query import Query, RunSummary, in_time, matches
 from itemtrace.stores.base.values import as_int
 
@@ -132,16 +133,50 @@ class RunDraft:
 def index_runs(rows: Iterable[SpanRow]) -> list[RunDraft]:
     """Returns a draft for each run that the rows tell of, in order of appearance."""
     drafts: dict[tuple[str, str], RunDraft] = {}
+    workflows: dict[str, str] = {}
     for row in rows:
-        run_id = row.attributes.get(RUN_ID)
-        if run_id is None:
+        run_id = run_of(row)
+        if not run_id:
+            named = text(row.attributes.get(WORKFLOW))
+            if named:
+                workflows.setdefault(row.trace_id, named)
             continue
-        key = (row.trace_id, text(run_id))
+        key = (row.trace_id, run_id)
         draft = drafts.get(key)
         if draft is None:
             draft = drafts[key] = RunDraft(*key)
         draft.add(row)
+    for draft in drafts.values():
+        draft.workflow = draft.workflow or workflows.get(draft.trace_id, "")
     return list(drafts.values())
+
+
+def workflow_of(rows: Iterable[SpanRow]) -> str:
+    """Returns the workflow's name, which stands on the root span of a trace; empty without one."""
+    names = (text(row.attributes.get(WORKFLOW)) for row in rows)
+    return next(filter(None, names), "")
+
+
+def run_of(row: SpanRow) -> str:
+    """Returns the id of the run that a span is of, empty for none.
+
+    Few spans name their run in an attribute of its own; the others do in the ledger chunks on them.
+    """
+    named = row.attributes.get(RUN_ID)
+    if named is not None:
+        return text(named)
+    for value in row.attributes.values():
+        chunk: Any = cast("list[Any]", value)[0] if is_full_list(value) else value
+        if type(chunk) is str and chunk[:2] == "it":
+            found = HEADER.match(chunk)
+            if found and found.group(1) != "trace":  # that one is about the whole trace
+                return found.group(2)
+    return ""
+
+
+def is_full_list(value: object) -> bool:
+    """Whether a value is an array that is not empty."""
+    return type(value) is list and value != []
 
 
 def selects_trace(

@@ -24,6 +24,7 @@ from itemtrace.stores.base import (
     index_runs,
     plain_row,
     register,
+    workflow_of,
 )
 from itemtrace.stores.sqlite import rows as texts
 from itemtrace.stores.sqlite.columns import COLUMNS, CRITERIA, FIELDS, STARTED
@@ -115,7 +116,7 @@ class SqliteStore(WritableStore):
         with self.connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
-                numbers = write_spans(connection, batch)
+                numbers = write_spans(connection, batch, workflow_of)
                 for draft in index_runs(batch):
                     write_run(connection, numbers[draft.trace_id], draft)
                 connection.execute("COMMIT")

@@ -21,7 +21,13 @@ FIELDS: Final = (
 """The fields of a `RunDraft` after `trace_id`, in their order; the columns have their names."""
 
 STARTED: Final = FIELDS.index("started_ns")
-COLUMNS: Final = ", ".join(f'r."{name}"' for name in FIELDS)
+COLUMNS: Final = ", ".join(
+    "iif(r.workflow = '', t.workflow, r.workflow)"
+    if name == "workflow"
+    else f'r."{name}"'
+    for name in FIELDS
+)
+"""The fields of runs `r` of traces `t`: a workflow's name mostly stands on the trace's root span."""
 
 CRITERIA: Final = {
     "run_id": "r.run_id = ?",

@@ -9,7 +9,7 @@ from itemtrace.stores.sqlite import rows as texts
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from itemtrace.codec.spans import SpanRow
 
@@ -18,30 +18,43 @@ INT64: Final = (1 << 63) - 1
 
 
 def write_spans(
-    connection: sqlite3.Connection, rows: Iterable[SpanRow]
+    connection: sqlite3.Connection,
+    rows: Iterable[SpanRow],
+    workflow_of: Callable[[Iterable[SpanRow]], str],
 ) -> dict[str, int]:
-    """Adds rows and returns the number of each trace that they belong to."""
+    """Adds rows and returns the number of each trace that they belong to.
+
+    Args:
+        connection: In a transaction.
+        rows: The rows, of any traces.
+        workflow_of: Says which workflow rows of one trace name.
+    """
     by_trace: dict[str, list[SpanRow]] = {}
     for row in rows:
         by_trace.setdefault(row.trace_id, []).append(row)
     return {
-        trace_id: write_trace(connection, trace_id, group)
+        trace_id: write_trace(connection, trace_id, group, workflow_of(group))
         for trace_id, group in by_trace.items()
     }
 
 
 def write_trace(
-    connection: sqlite3.Connection, trace_id: str, rows: Sequence[SpanRow]
+    connection: sqlite3.Connection,
+    trace_id: str,
+    rows: Sequence[SpanRow],
+    workflow: str,
 ) -> int:
     """Adds rows of one trace and returns its number."""
     bodies = [texts.dump(row) for row in rows]
     trace: int = connection.execute(
-        "INSERT INTO traces (trace_id, start_ns, end_ns, spans, bytes) "
-        "VALUES (?, ?, ?, ?, ?) ON CONFLICT (trace_id) DO UPDATE SET "
+        "INSERT INTO traces (trace_id, workflow, start_ns, end_ns, spans, bytes) "
+        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (trace_id) DO UPDATE SET "
+        "workflow = CASE workflow WHEN '' THEN excluded.workflow ELSE workflow END, "
         "start_ns = min(start_ns, excluded.start_ns), end_ns = max(end_ns, excluded.end_ns), "
         "spans = spans + excluded.spans, bytes = bytes + excluded.bytes RETURNING id",
         (
             texts.indexable(trace_id),
+            texts.indexable(workflow),
             int64(min(row.start_ns for row in rows)),
             int64(max(row.end_ns for row in rows)),
             len(rows),
