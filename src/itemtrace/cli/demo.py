@@ -83,13 +83,9 @@ def demo(
     if as_json:
         output.write_json(proof_json(url, proofs, ledgers, equal=equal))
     else:
-        console = output.console()
-        for part in parts(url, ledgers, roots):
-            console.print(part)
-        for part in proof_parts(proofs, ledgers, equal=equal, verbose=verbose):
-            console.print(part)
-        for part in next_steps(roots, store):
-            console.print(part)
+        output.show(parts(url, ledgers, roots))
+        output.show(proof_parts(proofs, ledgers, equal=equal, verbose=verbose))
+        output.show(next_steps(roots, store))
     if not equal:
         raise typer.Exit(FINDINGS)
 

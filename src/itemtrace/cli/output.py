@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 from itemtrace.codec import canonical
 
@@ -38,6 +38,13 @@ def console(file: TextIO | None = None) -> Console:
     return PlainConsole(
         file=where, markup=False, emoji=False, highlight=False, width=width
     )
+
+
+def show(parts: Iterable[RenderableType]) -> None:
+    """Prints renderables on stdout; long lines of long texts are not cropped."""
+    out = console()
+    for part in parts:
+        out.print(part, crop=False)
 
 
 def note(text: str) -> None:

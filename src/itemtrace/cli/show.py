@@ -92,6 +92,4 @@ def show(
         for line in view.json():
             output.write_json(line)
         return
-    console = output.console()
-    for part in view.parts():
-        console.print(part)
+    output.show(view.parts())

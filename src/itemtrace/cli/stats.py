@@ -45,9 +45,7 @@ def stats(
     if as_json:
         output.write_json(tally.as_json())
         return
-    console = output.console()
-    for part in parts(tally):
-        console.print(part)
+    output.show(parts(tally))
 
 
 def parts(tally: Tally) -> Iterator[RenderableType]:

@@ -61,9 +61,7 @@ def verify(
     if as_json:
         output.write_json(report.as_json())
     else:
-        console = output.console()
-        for line in (*lines, report.last_line()):
-            console.print(line)
+        output.show((*lines, report.last_line()))
     if report.findings:
         raise typer.Exit(FINDINGS)
 

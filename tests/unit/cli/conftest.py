@@ -146,7 +146,7 @@ def render(parts, width=100, **options):
     console = output.console(file)
     console.width = width
     for part in parts:
-        console.print(part, **options)
+        console.print(part, crop=False, **options)
     return "\n".join(line.rstrip() for line in file.getvalue().split("\n")).strip("\n")
 
 

@@ -1,9 +1,9 @@
 """Tables."""
 
 from rich.text import Text
+from tests.unit.cli.conftest import render
 
 from itemtrace.cli.views.grid import Column, Grid
-from tests.unit.cli.conftest import render
 
 
 def grid():

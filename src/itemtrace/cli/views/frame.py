@@ -36,6 +36,11 @@ class Gutter:
         self, console: Console, options: ConsoleOptions
     ) -> RenderResult:
         """Renders the content narrower, each line with the rules before it."""
+        if isinstance(
+            self.content, Gutter
+        ):  # one gutter, so that long lines stay whole
+            yield Gutter(self.content.content, self.rules + self.content.rules)
+            return
         prefix = [
             Segment("│ ", Style.parse(style)) if style else Segment("  ")
             for style in self.rules
