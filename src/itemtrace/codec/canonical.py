@@ -24,6 +24,8 @@ from typing import Any
 TAG = "$it"
 """The key that marks an escaped value."""
 
+_MARK = f'"{TAG}"'
+
 JSON = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""
 
@@ -78,7 +80,7 @@ def _escaped(text: str, *, ascii: bool) -> str:  # noqa: A002 - json's own word
 def loads(text: str) -> JSON:
     """Returns the value of a canonical text, escapes of `encode` resolved."""
     value = json.loads(text)
-    return decode(value) if TAG in text else value
+    return decode(value) if _MARK in text else value
 
 
 def digest(text: str) -> bytes:

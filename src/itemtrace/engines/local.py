@@ -58,7 +58,8 @@ def load(
             raise TraceNotFound(msg, source=store.url)
         found = [] if first is None else [first]
         ledger = rebuild(_rows(chain(found, traces)))
-        if ledger.exact or not store.problems:
+        complete = ledger.exact and wanted != Query()  # sealed: nothing of it was lost
+        if complete or not store.problems:
             return ledger
         return Ledger(
             ledger.book,
