@@ -68,7 +68,7 @@ class Processor(TracingProcessor):
         records: list[Record] = []
         try:
             if opened.spans_only is not None:
-                _end_spans_only(opened.spans_only, None)
+                _end_spans_only(opened.spans_only)
                 opened.spans_only = None
             records = _trace_records(opened, self.settings)
         finally:
@@ -143,10 +143,11 @@ class Processor(TracingProcessor):
         recording = opened.recording
         if recording is None or recording.given.capture == "full":
             return
+        recording.span_ended(opened)
         above = opened.parent.recording if opened.parent else None
         if above is not recording and opened.data.type in ("task", "agent"):
             if opened.data.type == "task" or above is not None:
-                _end_spans_only(recording, opened)
+                _end_spans_only(recording)
                 if opened.trace.spans_only is recording:
                     opened.trace.spans_only = None
 
@@ -220,8 +221,7 @@ END: Final[dict[str, Callable[[Tree, OpenSpan], None]]] = {
 """What ends an SDK span type in a way of its own."""
 
 
-def _end_spans_only(recording: Recording, span: OpenSpan | None) -> None:
-    failed = bool(span is not None and span.error)
+def _end_spans_only(recording: Recording) -> None:
     last = recording.last_agent
 
     def body(frame: Any) -> dict[str, Any]:
@@ -236,7 +236,7 @@ def _end_spans_only(recording: Recording, span: OpenSpan | None) -> None:
         recording.failures += 1
 
     try:
-        recording.finish(body, "failed" if failed else "completed", broke)
+        recording.finish(body, "failed" if recording.broken else "completed", broke)
     finally:
         recording.release()
 

@@ -61,6 +61,8 @@ class Recording:
         call: The open model call and its spans.
         tools: The tool calls at work.
         failures: What could not be recorded before there was a frame.
+        last_agent: Known from spans alone: the agent that ended last.
+        broken: Known from spans alone: whether something ended the run.
     """
 
     def __init__(self, given: Given, tree: Tree) -> None:
@@ -75,6 +77,7 @@ class Recording:
         self.waiting_calls: set[str] = set()
         self.ended = False
         self.last_agent: str | None = None
+        self.broken = False
         self._failures = 0
         self._parent: Context | None = None
         self._info = SpanContextInfo()
@@ -204,6 +207,13 @@ class Recording:
                 name = entry.raw.get("name")
                 return name if isinstance(name, str) else None
         return None
+
+    def span_ended(self, span: OpenSpan) -> None:
+        """Learns from a span what the runner seam would say: who was last, whether it failed."""
+        if span.data.type == "agent":
+            self.last_agent = span.data.name
+        if span.data.type in ("task", "agent", "turn") and span.error:
+            self.broken = True
 
     # --- spans of our own -----------------------------------------------------------
 
