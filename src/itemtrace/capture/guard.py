@@ -10,6 +10,8 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+from itemtrace.errors import ItemTraceError
+
 
 if TYPE_CHECKING:
     from itemtrace.capture.recording import Recording
@@ -26,8 +28,8 @@ FRAME: ContextVar[Recording | None] = ContextVar("itemtrace_frame", default=None
 class Health:
     """Counts what itemtrace could not do; `itemtrace.health()` gives a copy.
 
-    The first failure at each place is logged as a warning with its cause, later ones are counted
-    only, so that a fault cannot flood a log.
+    The first failure at each place is logged as a warning with its cause (its traceback with the
+    logger at DEBUG), later ones are counted only, so that a fault cannot flood a log.
     """
 
     def __init__(self) -> None:
@@ -41,11 +43,10 @@ class Health:
             first = self._counts[place] == 1
         if first:
             logger.warning(
-                "itemtrace: %s failed (%s: %s); the run goes on, its ledger will name the gap. "
+                "itemtrace: %s failed (%s); the run goes on, its ledger will name the gap. "
                 "Further failures here are counted only.",
                 place,
-                type(error).__name__,
-                error,
+                _described(error),
                 exc_info=logger.isEnabledFor(logging.DEBUG),
             )
 
@@ -61,6 +62,12 @@ class Health:
 
 
 HEALTH = Health()
+
+
+def _described(error: BaseException) -> str:
+    """Returns an error for the log: a foreign message may hold content of the run."""
+    kind = type(error).__name__
+    return f"{kind}: {error}" if isinstance(error, ItemTraceError) else kind
 
 
 def guarded(place: str) -> Callable[[Callable[P, T]], Callable[P, T | None]]:

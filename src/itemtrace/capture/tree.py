@@ -315,9 +315,12 @@ class Tree:
         otel = span.otel
         try:
             if otel.is_recording():
-                self._close(otel, spans.on_end(span.data, span.info, span.error), span)
-                if records:
-                    self.writer.put(otel, records, spans.keep_alive(span.info))
+                try:
+                    end = spans.on_end(span.data, span.info, span.error)
+                    self._close(otel, end, span)
+                finally:  # the ledger does not depend on what is there for eyes
+                    if records:
+                        self.writer.put(otel, records, spans.keep_alive(span.info))
         finally:
             otel.end(end_ns)
 

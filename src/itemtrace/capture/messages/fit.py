@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, Final, cast
 
 from itemtrace.capture.messages.fields import plain, to_json
+from itemtrace.codec.canonical import encode
 
 
 LIMIT: Final = 16_000
@@ -48,7 +49,13 @@ def fit_value(value: object, limit: int = LIMIT) -> tuple[str, bool]:
     """Returns a tool's result: a string as it is or cut, anything else as JSON."""
     if isinstance(value, str):
         return fit_text(value, limit)
-    value = plain(value)
+    try:
+        return _fit_plain(plain(value), limit)
+    except RecursionError:  # it holds itself, or is too deep: with that said in its place
+        return _fit_plain(encode(value), limit)
+
+
+def _fit_plain(value: Any, limit: int) -> tuple[str, bool]:
     if _left(value, limit, limit) >= 0:
         text = to_json(value)
         if _size(text) <= limit:

@@ -110,7 +110,12 @@ class SpanContextInfo:
 
     def shown(self, value: Any) -> Any:
         """Returns content that is no item as it may be shown."""
-        return value if self.privacy is None else self.privacy.value(value)
+        if self.privacy is None:
+            return value
+        public = self.privacy.value(value)
+        # a mark in place of a text: a redaction failed on it
+        marked = isinstance(value, str) and not isinstance(public, str)
+        return None if marked else public
 
     def shown_items(self, items: Any) -> Any:
         """Returns items, or an input text, as they may be shown."""
@@ -118,7 +123,14 @@ class SpanContextInfo:
             return items
         if isinstance(items, str):
             return self.privacy.text(items)
-        return [self.privacy.item(dump(item))[0] for item in items]
+        shown = [self.privacy.item(dump(item))[0] for item in items]
+        return [item for item in shown if not _has_mark(item)]
+
+
+def _has_mark(item: Any) -> bool:
+    """Whether a redaction failed on an item, so that marks stand for its content."""
+    values = item.values() if isinstance(item, dict) else (item,)
+    return any(isinstance(value, canonical.Escaped) for value in values)
 
 
 @dataclass(frozen=True, slots=True)
