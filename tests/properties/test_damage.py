@@ -8,19 +8,28 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from itemtrace.codec.spans import SpanRow
-from itemtrace.ledger import Ledger
 from itemtrace.limits import Profile
 from itemtrace.rebuild import rebuild
 from itemtrace.testing.synthetic import RunWriter, ref, rows_of
 
 
+if TYPE_CHECKING:
+    from itemtrace.codec.spans import SpanRow
+    from itemtrace.ledger import Ledger
+
+
 EXAMPLES = 3_000 if os.environ.get("HYPOTHESIS_PROFILE") == "ci" else 300
+
+SLOW = [
+    HealthCheck.too_slow,
+    HealthCheck.data_too_large,
+    HealthCheck.large_base_example,
+]
 
 TEXT = st.text(max_size=120) | st.sampled_from(
     ["", "it1;", "潮の満ち引き" * 20, "\ud800 alone", '{"$it":"ref"}']
@@ -61,7 +70,7 @@ def write_run(
     known = 0
     for turn in range(draw(st.integers(0, 3))):
         call_id = f"call_{turn}"
-        raw = {
+        raw: dict[str, Any] = {
             "type": "function_call",
             "call_id": call_id,
             "name": "look",
@@ -186,7 +195,7 @@ def retype(draw: st.DrawFn, rows: list[SpanRow], place: int) -> None:
 def rename(draw: st.DrawFn, rows: list[SpanRow], place: int) -> None:
     """Keys change, and with them the order of attributes."""
     attributes = {
-        f"x.{key}": value for key, value in reversed(rows[place].attributes.items())
+        f"x.{key}": value for key, value in reversed([*rows[place].attributes.items()])
     }
     rows[place] = replace(
         rows[place], attributes=attributes, span_id="", parent_id="f" * 16
@@ -245,7 +254,7 @@ def all_records(ledger: Ledger) -> set[Any]:
     return {record for run in ledger.all_runs() for record in run.records}
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=SLOW)
 @given(damaged())
 def test_damage_is_named_or_does_no_harm(
     case: tuple[list[SpanRow], list[SpanRow]],
@@ -264,9 +273,7 @@ def test_damage_is_named_or_does_no_harm(
                 assert not mentions(rows, run.run_id)
 
 
-@settings(
-    max_examples=EXAMPLES // 3, deadline=None, suppress_health_check=list(HealthCheck)
-)
+@settings(max_examples=EXAMPLES // 3, deadline=None, suppress_health_check=SLOW)
 @given(recorded(), st.data())
 def test_order_and_doubles_change_nothing(
     rows: list[SpanRow], data: st.DataObject
@@ -276,9 +283,7 @@ def test_order_and_doubles_change_nothing(
     assert rebuild(data.draw(st.permutations(again))) == rebuild(rows)
 
 
-@settings(
-    max_examples=EXAMPLES // 3, deadline=None, suppress_health_check=list(HealthCheck)
-)
+@settings(max_examples=EXAMPLES // 3, deadline=None, suppress_health_check=SLOW)
 @given(recorded(), st.data())
 def test_each_lost_span_is_a_gap(rows: list[SpanRow], data: st.DataObject) -> None:
     """Losing any one span of a run gives a gap, unless another span had all of it."""

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import fields
+from typing import Any
 
 import pytest
 from agents import (
@@ -43,7 +44,7 @@ CLERK = Agent(name="Clerk")
 DESK = Agent(name="Desk", handoffs=[handoff(CLERK)])
 
 
-def raw_model(**value):
+def raw_model(**value) -> Any:
     """An output item as the client makes it."""
     return construct_type(value=value, type_=ResponseOutputItem)
 
@@ -101,7 +102,7 @@ ANSWER = {
 }  # fmt: skip
 THOUGHT = {"type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "x"}
 UNKNOWN = {"type": "hologram_call", "id": "h", "beam": {"colours": [1, None]}}
-OUTPUT = {"type": "function_call_output", "call_id": "c1", "output": "done"}
+OUTPUT: Any = {"type": "function_call_output", "call_id": "c1", "output": "done"}
 ORIGIN = ToolOrigin(ToolOriginType.FUNCTION)
 
 
@@ -198,7 +199,8 @@ def test_approvals_are_items_too():
 
 
 @pytest.mark.parametrize(
-    "given", [DESK, [DESK, CLERK], {"Desk": DESK, "Clerk": CLERK}, [DESK, DESK]]
+    "given",
+    [DESK, [DESK, CLERK], {"Desk": DESK, "Clerk": CLERK}, [DESK, Agent(name="Desk")]],
 )
 def test_agents_are_found(given):
     """A starting agent whose handoffs are followed, a list, a mapping."""
@@ -208,7 +210,10 @@ def test_agents_are_found(given):
 def test_agents_in_a_circle():
     """Agents that hand off to each other, directly and by `handoff()`."""
     first, second = Agent(name="First"), Agent(name="Second")
-    first.handoffs, second.handoffs = [second], [handoff(first), first]
+    first.handoffs, second.handoffs = (
+        [second, Agent(name="First")],
+        [handoff(first), first, second],
+    )
     assert sdk.agents_by_name(first) == {"First": first, "Second": second}
 
 
@@ -277,7 +282,7 @@ def test_responses_equal_the_originals():
     }  # fmt: skip
     (found,) = sdk.raw_responses(rebuild(rows_of(run.records)).runs[0])
     assert found.usage.request_usage_entries[0].total_tokens == 5
-    expected = ModelResponse(
+    expected: Any = ModelResponse(
         output=[],
         usage=Usage(
             requests=1,
@@ -331,6 +336,25 @@ async def test_state_of_an_interrupted_run():
         found = await sdk.run_state(recorded(status="interrupted", state=value), agent)
         assert isinstance(found, RunState)
         assert [item.call_id for item in found.get_interruptions()] == ["c1"]
+
+
+async def test_state_that_refers_to_items():
+    """References in a state, however deep, are the items again."""
+    agent = Agent(
+        name="Desk",
+        tools=[pay],
+        model=ScriptedModel([[raw_model(**{**CALL, "name": "pay"})]]),
+    )
+    state = (await Runner.run(agent, "Hello")).to_state().to_json()
+    state["original_input"] = [Escaped({TAG: "ref", "s": 1})]
+    message = {"role": "user", "content": "Hello"}
+    run = recorded(
+        {"type": "message_output_item", "raw": message},
+        status="interrupted",
+        state=state,
+    )
+    found = await sdk.run_state(run, agent)
+    assert found.to_json()["original_input"] == [message]
 
 
 @pytest.mark.parametrize(

@@ -409,3 +409,33 @@ def test_bodies_that_cannot_be_read_are_an_error():
         run = build({ROOT: [make("item", ROOT, 0, body)]}).runs[0]
         with pytest.raises(CodecError, match="record 0 of run 00000000000000a1"):
             run.bodies("item")
+
+
+def test_blobs_without_a_text_are_no_blobs():
+    """An edited ledger file: what refers to such a record finds nothing."""
+    ledger = build(
+        {ROOT: [make("blob", ROOT, 0, '{"d":1}'), make("blob", ROOT, 1, '{"d":"x"}')]}
+    )
+    assert ledger.book.blobs == {}
+
+
+def test_shared_fields_need_a_named_call():
+    """A call without a name or id shares nothing with its tool."""
+    writer = RunWriter(ROOT)
+    raws = [
+        {"type": "function_call", "call_id": "c"},
+        {"type": "function_call_output", "call_id": "c"},
+    ]
+    items = [
+        writer.add("item", type="tool_call_item", raw=raws[0]),
+        writer.add("item", type="tool_call_output_item", raw=raws[1]),
+    ]
+    shared = {"call": {"title": "x"}, "output": {"title": "y"}}
+    writer.add("end", status="completed", items=items, tools={"look": shared})
+    run = rebuild(rows_of(writer.records)).runs[0]
+    assert [dict(item.extra) for item in run.new_items] == [{}, {}]
+
+
+def test_recalled_responses_make_no_turn(ledger):
+    """A response of an earlier part of the run belongs to that part's turns."""
+    assert ledger.run(RESUMED).turns == ()

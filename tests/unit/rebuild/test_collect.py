@@ -82,6 +82,12 @@ def test_array_text_cut_in_the_middle_gives_what_it_still_has():
     assert [gap.cause for gap in collected.gaps] == [GapCause.CUT]
 
 
+def test_array_text_that_lost_only_its_bracket():
+    """Every chunk is still whole in a JSON array cut after its last string."""
+    record, values = written()
+    assert only(collect([row(json.dumps(values)[:-1])])) == record
+
+
 def test_missing_chunk_is_a_cut():
     """Some chunks of a record: the gap says how many are there."""
     _, values = written()

@@ -1,5 +1,7 @@
 """Each kind of loss, one test: the gap has the right cause, run and place."""
 
+from typing import Any
+
 import pytest
 
 from itemtrace.codec import canonical
@@ -211,7 +213,8 @@ def test_runs_that_only_the_trace_names():
     trace = make("trace", OTHER, 0, canonical.dumps({"id": "t", "runs": [RUN, OTHER]}))
     assert causes(*run(), trace) == [("missing", "")]
     rows = rows_of(run())
-    rows[0].attributes["itemtrace.run.id"] = OTHER
+    attributes: Any = rows[0].attributes
+    attributes["itemtrace.run.id"] = OTHER
     assert [gap.message for gap in rebuild(rows).gaps] == [
         f"run {OTHER} is missing, which a span names"
     ]
@@ -222,7 +225,7 @@ def test_references_without_target():
     blob = Escaped({TAG: "blob", "d": "nowhere"})
     assert causes(*run(item(a=blob, b=blob))) == [("missing", RUN)]
     assert (
-        causes(*run(end={"input": [ref(0), ref("x"), ref(0)]}))
+        causes(*run(end={"input": [ref(0), Escaped({TAG: "ref", "s": "x"}), ref(0)]}))
         == [("missing", RUN)] * 2
     )
     assert causes(
@@ -280,3 +283,18 @@ def test_only_the_asked_trace():
     ledger = rebuild(rows, trace_id="b" * 32)
     assert [found.run_id for found in ledger.runs] == [OTHER]
     assert ledger.trace_ids == ("b" * 32,)
+
+
+def test_altered_number_of_a_sound_run():
+    """A chunk that claims the number of another record is a gap there, and its own place is missing."""
+    records = run(item(a=1), item(a=2))
+    rows = rows_of(records)
+    attributes: Any = rows[0].attributes
+    attributes["itemtrace.r.2"] = attributes["itemtrace.r.2"].replace(";2;", ";1;", 1)
+    ledger = rebuild(rows)
+    assert [(gap.cause, gap.seq) for gap in ledger.gaps] == [
+        (GapCause.ALTERED, 1), (GapCause.MISSING, 2),
+    ]  # fmt: skip
+    found = ledger.runs[0].item_at(1)
+    assert found is not None
+    assert found.raw == {"a": 1}

@@ -17,6 +17,7 @@ from itemtrace.codec import canonical
 from itemtrace.codec.canonical import TAG
 from itemtrace.errors import GapError
 from itemtrace.ledger.checks import lacks_content
+from itemtrace.ledger.parts import part
 
 
 if TYPE_CHECKING:
@@ -219,14 +220,14 @@ def output_of(run: Run, item: Item) -> Any:
 
 
 def _encoded_extra(run: Run, item: Item) -> Mapping[str, Any]:
-    for record in reversed(run.records):
-        if record.kind == "end":
-            fix = json.loads(record.body).get("fix", {}).get(str(item.seq), {})
-            if "extra" in fix:
-                return dict(fix["extra"])
-        if record.kind == "item" and record.seq == item.seq:
-            return dict(json.loads(record.body).get("extra", {}))
-    return {}
+    found: Mapping[str, Any] = {}
+    for record in run.records:
+        if record.seq == item.seq:
+            found = part(json.loads(record.body), "extra")
+        elif record.kind == "end":
+            fix = part(part(json.loads(record.body), "fix"), str(item.seq))
+            found = part(fix, "extra") if "extra" in fix else found
+    return found
 
 
 def typed(value: Any, run: Run) -> Any:
