@@ -10,6 +10,7 @@ from itemtrace.cli.views import shown
 from itemtrace.cli.views.frame import Gutter
 from itemtrace.cli.views.markdown import SafeMarkdown
 from itemtrace.cli.views.scene import Wanted
+from itemtrace.codec import canonical
 from itemtrace.codec.canonical import TAG, Escaped
 
 
@@ -120,7 +121,7 @@ def test_any_shape_is_shown(items, given, full):
     )
     for view in filter(None, views):
         assert UNSAFE.search(render(view.parts()).replace("\n", "")) is None
-        assert list(view.json()) is not None
+        assert all(canonical.dumps(value) for value in view.json())
 
 
 def test_long_content_is_folded():

@@ -107,6 +107,7 @@ class Line:
         name.truncate(room, overflow="ellipsis", pad=True)
         name.append(f" {took:>9} ", style="dim")
         name.append(bar(row, self.first_ns, self.last_ns), style=bar_style(row))
+        name.rstrip()
         yield name
 
 
