@@ -31,7 +31,7 @@ check: .venv/ready
 	ruff format --check
 	mypy
 	pyright
-	lint-imports
+	lint-imports --no-cache
 	python tools/docs.py --check
 
 docs: .venv/ready

@@ -20,6 +20,11 @@ from itemtrace.stores.otlp_file.append import write_all
 from itemtrace.testing.store_contract import by_span, row, run_rows, run_summary
 
 
+def gz(raw):
+    """Compresses without a time stamp: parameter ids must be the same in every process."""
+    return gzip.compress(raw, mtime=0)
+
+
 ROWS = [row(1, 1), row(2, 1), row(1, 2)]
 EXPECTED = {2: [row(2, 1)], 1: [row(1, 1), row(1, 2)]}
 
@@ -57,18 +62,18 @@ FORMATS = {
     "lines, blank ones between": b"\n" + LINES.replace(b"\n", b"\r\n\n"),
     "lines after a byte order mark": b"\xef\xbb\xbf" + LINES,
     "lines and other signals": b'{"resourceLogs":[]}\n' + LINES,
-    "gzip": gzip.compress(LINES),
-    "gzip, several members": gzip.compress(line(*ROWS[:2])) + gzip.compress(line(ROWS[2])),
+    "gzip": gz(LINES),
+    "gzip, several members": gz(line(*ROWS[:2])) + gz(line(ROWS[2])),
     "zstd": zstd(LINES),
     "zstd, several frames": zstd(line(*ROWS[:2])) + zstd(line(ROWS[2])),
     "document": DOCUMENT,
-    "document, gzip": gzip.compress(DOCUMENT),
+    "document, gzip": gz(DOCUMENT),
     "document, one line": write_json(ROWS).encode(),
     "message": write_proto(ROWS),
     "prefixed": prefixed(*PROTO),
     "prefixed, an empty message": prefixed(*PROTO, b""),
     "prefixed, zstd inside": prefixed(*map(zstd, PROTO)),
-    "prefixed, gzip inside": prefixed(*map(gzip.compress, PROTO)),
+    "prefixed, gzip inside": prefixed(*map(gz, PROTO)),
     "prefixed, JSON in zstd": prefixed(zstd(LINES.split(b"\n")[0]), zstd(line(ROWS[2]))),
     "prefixed, zstd around": zstd(prefixed(*PROTO)),
     "message, zstd around": zstd(write_proto(ROWS)),
@@ -90,8 +95,8 @@ def test_every_format(tmp_path, content):
         (LINES + b"\n{torn\n" + line(row(9, 1)), "message 3 (6 bytes) cannot be read"),
         (LINES + b'{"hello":1}\n', "message 3 (12 bytes) cannot be read: it is JSON"),
         (LINES + b"[" * 100_000 + b"\n", "message 3 (100001 bytes) cannot be read"),
-        (gzip.compress(LINES) + gzip.compress(LINES)[:30], "the gzip data is cut"),
-        (gzip.compress(LINES) + b"garbage!", "the gzip data is damaged near byte"),
+        (gz(LINES) + gz(LINES)[:30], "the gzip data is cut"),
+        (gz(LINES) + b"garbage!", "the gzip data is damaged near byte"),
         (zstd(LINES) + zstd(LINES)[:-4], "the zstd data is cut"),
         (zstd(LINES) + b"garbage!", "the zstd data is damaged near byte"),
         (prefixed(*PROTO) + b"\0\0\1\0abc", "is cut: 3 of 256 bytes are there"),
@@ -119,11 +124,11 @@ def test_damage_is_named_and_the_rest_is_read(tmp_path, content, problem):
         (b'{"resourceLogs": []}\n', "holds no trace; expected OTLP"),
         (b"{torn", "half-written"),
         (b"{\n torn,\n", "cannot be read"),
-        (gzip.compress(b"hello"), "holds no trace; expected OTLP"),
+        (gz(b"hello"), "holds no trace; expected OTLP"),
         (b"\x1f\x8b garbage", "the gzip data is damaged"),
         (zstd(LINES)[:9], "the zstd data is cut"),
         (b"\n\x03\x01\x02\x03", "no OTLP protobuf"),
-        (gzip.compress(b""), None),
+        (gz(b""), None),
     ],
 )
 def test_a_file_without_any_trace(tmp_path, content, reason):
@@ -277,11 +282,11 @@ class TestWriting:
     @pytest.mark.parametrize(
         "content",
         [
-            gzip.compress(LINES),
+            gz(LINES),
             zstd(LINES),
             prefixed(*PROTO),
             prefixed(*map(zstd, PROTO)),
-            prefixed(*map(gzip.compress, PROTO)),
+            prefixed(*map(gz, PROTO)),
             LINES,
         ],
     )
@@ -301,10 +306,10 @@ class TestWriting:
             (DOCUMENT, "one whole document"),
             (write_proto(ROWS), "one whole document"),
             (prefixed(*PROTO)[:-5], "is cut"),
-            (gzip.compress(LINES)[:-5], "is cut"),
+            (gz(LINES)[:-5], "is cut"),
             (zstd(LINES)[:-5], "is cut"),
             (zstd(LINES) + b"garbage!", "is damaged"),
-            (gzip.compress(prefixed(*PROTO)), "no JSON lines"),
+            (gz(prefixed(*PROTO)), "no JSON lines"),
         ],
     )
     def test_a_file_that_cannot_go_on(self, tmp_path, content, reason):
