@@ -129,14 +129,13 @@ def test_task_of_another_workflow():
 
 
 def test_turn():
-    """A turn has its index, one keep-alive and two counts: there are many turns."""
+    """A turn has its index and one keep-alive: there are many turns, and its tokens are its calls'."""
     data = TurnSpanData(3, "Clerk")
     index = {"itemtrace.turn.index": 3}
     assert on_start(data, GROUP) == Start("turn", INTERNAL, {**CONVERSATION, **index})
     assert on_start(data, BARE) == Start("turn", INTERNAL, {**CLERK, **index})
     data.usage = {"input_tokens": 10, "output_tokens": 4, "cached_input_tokens": 3}
-    counts = {"itemtrace.usage.input_tokens": 10, "itemtrace.usage.output_tokens": 4}
-    assert on_end(data, GROUP) == fine("turn", counts)
+    assert on_end(data, GROUP) == fine("turn", {})
 
 
 def test_agent():

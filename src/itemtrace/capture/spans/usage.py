@@ -29,16 +29,14 @@ _SUMS: Final = (
 )
 
 
-def put_sums(attributes: Attributes, usage: Any, *, short: bool = False) -> None:
-    """Sets `itemtrace.usage.*` from a flat or nested usage; `short` for input and output alone."""
+def put_sums(attributes: Attributes, usage: Any) -> None:
+    """Sets `itemtrace.usage.*` from a flat or nested usage."""
     if not usage:
         return
-    for name, key in _SUMS[1:3] if short else _SUMS:
+    for name, key in _SUMS:
         count = field(usage, name)
         if count:
             attributes[key] = count
-    if short:
-        return
     _put(attributes, field(usage, "input_tokens_details"), _SUMS)
     _put(attributes, field(usage, "output_tokens_details"), _SUMS)
 
