@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 import wrapt
@@ -118,7 +119,8 @@ async def _recorded(
         _failed(recording, error)
         raise
     finally:
-        FRAME.reset(token)
+        with suppress(ValueError):  # closed from another context, when a loop is torn down
+            FRAME.reset(token)
         _released(recording)
     return result
 
