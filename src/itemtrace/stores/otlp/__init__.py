@@ -1,9 +1,15 @@
 """OTLP payloads to span rows and back, without the OpenTelemetry SDK.
 
 JSON is read in every dialect that backends and older Collectors write, and written as the
-specification says. Protobuf needs only the message classes of `opentelemetry-proto`.
+specification says; Jaeger's own JSON is read too. Protobuf needs only the message classes of `opentelemetry-proto`.
 """
 
+from itemtrace.stores.otlp.jaeger_json import (
+    WARNINGS,
+    is_jaeger,
+    read_jaeger,
+    warnings_of,
+)
 from itemtrace.stores.otlp.json_reader import is_payload, read_json
 from itemtrace.stores.otlp.json_writer import write_json
 from itemtrace.stores.otlp.payload import decode, is_json, skim
@@ -11,12 +17,16 @@ from itemtrace.stores.otlp.proto import read_proto, write_proto
 
 
 __all__ = [
+    "WARNINGS",
     "decode",
+    "is_jaeger",
     "is_json",
     "is_payload",
+    "read_jaeger",
     "read_json",
     "read_proto",
     "skim",
+    "warnings_of",
     "write_json",
     "write_proto",
 ]

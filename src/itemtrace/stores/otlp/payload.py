@@ -1,4 +1,7 @@
-"""A payload as it stands in files, queues and buckets: bytes of OTLP JSON or protobuf."""
+"""A payload as it stands in files, queues and buckets: bytes of OTLP JSON or protobuf.
+
+Jaeger's own JSON, which its UI saves, is taken too.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from itemtrace.stores.otlp.jaeger_json import is_jaeger, read_jaeger, skim_jaeger
 from itemtrace.stores.otlp.json_reader import is_payload, read_json, skim_json
 from itemtrace.stores.otlp.proto import read_proto, skim_proto
 
@@ -51,6 +55,8 @@ def skim(payload: bytes) -> Iterator[tuple[str, int]] | None:
     value = parse(payload)
     if is_payload(value):
         return skim_json(value)
+    if is_jaeger(value):
+        return skim_jaeger(value)
     if isinstance(value, dict) and any(name in value for name in OTHER_SIGNALS):
         return None
     msg = "it is JSON without resourceSpans"
@@ -64,4 +70,7 @@ def decode(payload: bytes) -> Iterator[SpanRow]:
         ValueError: The payload is no JSON.
         NotATrace: The payload is no OTLP protobuf.
     """
-    return read_json(parse(payload)) if is_json(payload) else read_proto(payload)
+    if not is_json(payload):
+        return read_proto(payload)
+    value = parse(payload)
+    return read_jaeger(value) if is_jaeger(value) else read_json(value)
