@@ -298,3 +298,22 @@ def test_altered_number_of_a_sound_run():
     found = ledger.runs[0].item_at(1)
     assert found is not None
     assert found.raw == {"a": 1}
+
+
+def test_cut_record_is_told_once_and_where_it_belongs():
+    """A record that came cut is no missing one too; of an unknown run the ledger itself tells."""
+    rows = rows_of(run(item(a="x" * 50)), per_span=1)
+    attributes: Any = rows[1].attributes
+    attributes["itemtrace.r.0"] = attributes["itemtrace.r.0"][:-9]
+    assert [(gap.cause, gap.run_id, gap.seq) for gap in rebuild(rows).runs[0].gaps] == [
+        (GapCause.CUT, RUN, 1)
+    ]
+    alone = rebuild(rows[1:2])
+    assert (alone.runs, [gap.run_id for gap in alone.own_gaps]) == ((), [RUN])
+
+
+def test_doubled_spans_change_nothing():
+    """At-least-once delivery gives the same ledger."""
+    rows = rows_of(run(item(a=1), end={"items": [1]}))
+    assert rebuild([*rows, *rows]) == rebuild(rows)
+    assert rebuild([*rows, *rows]).exact
