@@ -12,15 +12,18 @@ Nothing here checks that a run makes sense: a test may write any body that it li
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.codec import canonical, chunks
 from itemtrace.codec.canonical import TAG, Escaped
 from itemtrace.codec.record import Record, make
 from itemtrace.codec.spans import SpanRow
 from itemtrace.limits import PROFILES, Profile
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 
 TRACE_ID: Final = "0af7651916cd43dd8448eb211c80319c"
