@@ -24,3 +24,23 @@ class TestOtlpFile(StoreContract):
     def source(self, tmp_path, suffix):
         """Gives a file that is not there yet."""
         return tmp_path / f"traces{suffix}"
+
+
+class TestParquetFile(StoreContract):
+    """One Parquet file, written anew by each write."""
+
+    @pytest.fixture
+    def source(self, tmp_path):
+        """Gives a file that is not there yet."""
+        return tmp_path / "traces.parquet"
+
+
+class TestParquetDirectory(StoreContract):
+    """A directory of Parquet files, one for each write."""
+
+    @pytest.fixture
+    def source(self, tmp_path):
+        """Gives an empty directory."""
+        path = tmp_path / "traces.parquet"
+        path.mkdir()
+        return path

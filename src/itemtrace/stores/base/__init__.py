@@ -1,7 +1,13 @@
 """What all stores share: the contract, what can be asked, how a source finds its store."""
 
 from itemtrace.stores.base.contract import Capabilities, Store, WritableStore
-from itemtrace.stores.base.index import RunDraft, index_runs, selects_trace, workflow_of
+from itemtrace.stores.base.index import (
+    RunDraft,
+    index_runs,
+    run_of,
+    selects_trace,
+    workflow_of,
+)
 from itemtrace.stores.base.query import EVERYTHING, Query, RunSummary, matches
 from itemtrace.stores.base.registry import (
     local_store,
@@ -31,6 +37,7 @@ __all__ = [
     "plain_row",
     "redact",
     "register",
+    "run_of",
     "schemes",
     "selects_trace",
     "workflow_of",

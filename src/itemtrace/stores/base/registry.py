@@ -48,6 +48,7 @@ class Registration:
     schemes: tuple[str, ...]
     suffixes: tuple[str, ...]
     sniff: Sniff | None
+    many: bool
 
 
 registrations: dict[str, Registration] = {}
@@ -55,7 +56,10 @@ T = TypeVar("T", bound=Callable[..., Store])
 
 
 def register(
-    *schemes: str, suffixes: Iterable[str] = (), sniff: Sniff | None = None
+    *schemes: str,
+    suffixes: Iterable[str] = (),
+    sniff: Sniff | None = None,
+    many: bool = False,
 ) -> Callable[[T], T]:
     """Registers a store class or function, called as `opener(source, write=...)`.
 
@@ -63,10 +67,11 @@ def register(
         schemes: URL schemes; a store of files gets the path instead of the URL.
         suffixes: Suffixes of new files that the store writes.
         sniff: Given for stores of files: whether a file is of the store's format.
+        many: The store also takes directories and patterns that have one of its suffixes.
     """
 
     def add(opener: T) -> T:
-        entry = Registration(opener, schemes, tuple(suffixes), sniff)
+        entry = Registration(opener, schemes, tuple(suffixes), sniff, many)
         registrations.update(dict.fromkeys(schemes, entry))
         return opener
 
@@ -166,16 +171,16 @@ def by_content(path: Path) -> Registration:
 
 def by_suffix(path: Path, *, reading: bool) -> Registration:
     """Returns the store for a new or empty file, a directory or a pattern."""
-    if reading:
-        return registrations["otlp"]
     found = [
         (len(suffix), entry)
         for entry in registrations.values()
         for suffix in entry.suffixes
-        if path.name.lower().endswith(suffix)
+        if path.name.lower().endswith(suffix) and (entry.many or not reading)
     ]
     if found:
         return max(found, key=lambda pair: pair[0])[1]
+    if reading:
+        return registrations["otlp"]
     if not path.suffix and not path.is_dir():
         return registrations["sqlite"]
     known = sorted({s for entry in registrations.values() for s in entry.suffixes})
