@@ -1,7 +1,5 @@
 """What is done for a turn does not grow with the history of its run."""
 
-import sys
-
 from agents import Agent, Runner, function_tool
 
 import itemtrace
@@ -14,7 +12,7 @@ from itemtrace.testing.recorder import SpanRecorder
 TURNS = 62
 
 
-async def test_serialised_per_turn_at_turn_5_and_at_turn_60():
+async def test_serialised_per_turn_at_turn_5_and_at_turn_60(monkeypatch):
     """A late turn writes as many JSON texts as an early one, of the same size."""
     texts = []
     marks = []
@@ -25,22 +23,20 @@ async def test_serialised_per_turn_at_turn_5_and_at_turn_60():
         marks.append(len(texts))
         return "x" * 200
 
-    def note(frame, event, result):
-        if event == "return" and frame.f_code is canonical.dumps.__code__:
-            caller = frame.f_back.f_globals["__name__"]
-            if caller.startswith("itemtrace.c"):  # capture and codec, not the provider
-                texts.append(result)
+    def spy(value, **options):
+        texts.append(dumps(value, **options))
+        return texts[-1]
 
+    dumps = canonical.dumps
+    monkeypatch.setattr(canonical, "dumps", spy)
     turns = [[function_call("step", f"call_{n:04}", number=f"{n:04}")] for n in range(TURNS)]
     async with FakeProvider({"worker": [*turns, [message("done")]]}) as fake:
         agent = Agent(name="W", model=fake.responses_model("worker"), tools=[step])
         with SpanRecorder() as recorder:
             itemtrace.install(tracer_provider=recorder.provider)
-            sys.setprofile(note)
             try:
                 await Runner.run(agent, "Go.", max_turns=100)
             finally:
-                sys.setprofile(None)
                 itemtrace.uninstall()
     early, late = (texts[marks[n] : marks[n + 1]] for n in (5, 60))
     assert len(early) == len(late) > 0
