@@ -22,8 +22,7 @@ from itemtrace.codec.spans import SpanRow
 from itemtrace.engines import local
 from itemtrace.errors import SourceError
 from itemtrace.ledger import Ledger, Run
-from itemtrace.stores import Query, RunSummary, WritableStore, open_store
-from itemtrace.stores.base import EVERYTHING
+from itemtrace.stores import WritableStore, open_store
 
 
 if TYPE_CHECKING:
@@ -97,45 +96,29 @@ def clear_environment() -> None:
             del os.environ[name]
 
 
-class Noted(WritableStore):
-    """A store that notes which traces are written through it.
+class Noted:
+    """Writes into a store and notes which traces are written.
 
     Attributes:
-        trace_ids: Their ids, in order of appearance.
+        store: The store.
+        trace_ids: Ids of the traces, in order of appearance.
     """
 
-    def __init__(self, inner: WritableStore) -> None:
-        self.inner = inner
-        self.url, self.capabilities = inner.url, inner.capabilities
-        self.problems = inner.problems
-        self.seen: dict[str, None] = {}
-
-    @property
-    def trace_ids(self) -> list[str]:
-        """Ids of the traces, in order of appearance."""
-        return list(self.seen)
+    def __init__(self, store: WritableStore) -> None:
+        self.store = store
+        self.trace_ids: dict[str, None] = {}
 
     def write(self, rows: Iterable[SpanRow]) -> int:
         """Writes rows and notes their traces."""
         batch = list(rows)
-        self.seen.update(dict.fromkeys(row.trace_id for row in batch))
-        return self.inner.write(batch)
-
-    def traces(
-        self, query: Query = EVERYTHING
-    ) -> Iterator[tuple[str, Iterable[SpanRow]]]:
-        """Gives the traces of the store."""
-        return self.inner.traces(query)
-
-    def runs(self, query: Query = EVERYTHING) -> Iterator[RunSummary]:
-        """Gives the runs of the store."""
-        return self.inner.runs(query)
+        self.trace_ids.update(dict.fromkeys(row.trace_id for row in batch))
+        return self.store.write(batch)
 
     def close(self) -> None:
         """Leaves the store open: its owner reads it next."""
 
 
-def record(store: WritableStore, *, streamed: bool) -> list[Any]:
+def record(store: Noted, *, streamed: bool) -> list[Any]:
     """Runs the demo with everything recorded, and returns the SDK's results."""
     from itemtrace.capture.sinks import StoreExporter  # noqa: PLC0415 - loads both SDKs
     from itemtrace.install import flush, health, install, uninstall  # noqa: PLC0415
@@ -152,7 +135,7 @@ def record(store: WritableStore, *, streamed: bool) -> list[Any]:
     if failures or not taken:
         places = ", ".join(f"{count} x {place}" for place, count in failures.items())
         msg = f"the demo could not be recorded whole: {places or 'the store was too slow'}"
-        raise SourceError(msg, source=store.url)
+        raise SourceError(msg, source=store.store.url)
     return list(results)
 
 
