@@ -1,6 +1,7 @@
 """What all tests share: hypothesis profiles, the SDK without its uploader, a recording."""
 
 import os
+from typing import Any
 
 import pytest
 from agents import set_trace_processors
@@ -28,8 +29,8 @@ def no_uploader():
 @pytest.fixture
 def sdk_processors():
     """Starts a test without trace processors, and leaves none of it behind."""
-    multi = get_trace_provider()._multi_processor  # no public way to read them
-    before = list(multi._processors)
+    provider: Any = get_trace_provider()
+    before = list(provider._multi_processor._processors)  # no public way to read them
     set_trace_processors([])
     yield
     set_trace_processors(before)

@@ -1,6 +1,7 @@
 """Final outputs: typed, refused, made by tools or handlers; policies that change what is sent."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from agents import (
@@ -178,7 +179,7 @@ async def test_reasoning_ids_left_out(way, provide, proved):
 @pytest.mark.parametrize("length", [121, 1_000])
 async def test_long_input(length, provide, proved, recorded):
     """Long histories evict nothing: every span stays below OpenTelemetry's 128 attributes."""
-    given = [
+    given: list[Any] = [
         {"role": ("user", "assistant")[n % 2], "content": f"message {n}"}
         for n in range(length)
     ]

@@ -1,7 +1,7 @@
 """Runs that somebody stops: cancelled results and tasks, consumers that break off, flushes."""
 
 import asyncio
-import contextlib
+from typing import Any
 
 import pytest
 from agents import Agent, Runner, flush_traces, function_tool
@@ -126,16 +126,17 @@ async def test_consumer_breaks_off(provide, proved):
     """A consumer that leaves its loop stops nothing: the run ends by itself and is whole."""
     fake = provide({"m": [[function_call("ring", "call_1")], [message("Rang.")]]})
     result = Runner.run_streamed(porter(fake, ring), "Ring.")
-    events = result.stream_events()
+    events: Any = result.stream_events()
     async for event in events:
         if event.type == "run_item_stream_event":
             break
     await events.aclose()
-    with contextlib.suppress(asyncio.CancelledError):
-        await result.run_loop_task
+    task = result.run_loop_task
+    assert task
+    await task
     await asyncio.sleep(0.05)
     (run,) = proved(result)
-    assert run.sealed
+    assert (run.status, run.final_output) == ("completed", "Rang.")
 
 
 @pytest.mark.parametrize("flush", [flush_traces, itemtrace.flush])

@@ -63,6 +63,7 @@ def check_each(recorded, results):
         assert run.group == f"customer {number}"
         assert truth.differences(run, results[number]) == []
         (call,) = run.tool_calls
+        assert call.output
         assert call.output.output == f"parcel {number}"
         shelves = [row for row in rows if row.name.startswith("shelf")]
         assert [row.name for row in shelves] == [f"shelf {number}"]

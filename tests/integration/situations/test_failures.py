@@ -1,5 +1,7 @@
 """Runs that fail: HTTP errors, too many turns, unknown tools, cut and incomplete responses."""
 
+from typing import Any
+
 import pytest
 from agents import (
     Agent,
@@ -174,9 +176,10 @@ async def test_bad_arguments(provide, proved):
 async def test_wrong_hooks_are_the_sdks_to_refuse(provide, recorded):
     """Hooks of a wrong kind are refused by the SDK, in its own words."""
     fake = provide({"m": [TURN]})
+    hooks: Any = object()
     with pytest.raises(TypeError) as ours:
-        await Runner.run(digger(fake), "Dig.", hooks=object())
+        await Runner.run(digger(fake), "Dig.", hooks=hooks)
     itemtrace.uninstall()
     with pytest.raises(TypeError) as theirs:
-        await Runner.run(digger(fake), "Dig.", hooks=object())
+        await Runner.run(digger(fake), "Dig.", hooks=hooks)
     assert str(ours.value) == str(theirs.value)

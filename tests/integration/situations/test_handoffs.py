@@ -1,5 +1,7 @@
 """Handoffs: plain, with filters, with a nested history, two at once."""
 
+from typing import Any
+
 import pytest
 from agents import Agent, RunConfig, Runner, function_tool, handoff
 from agents.extensions import handoff_filters
@@ -45,7 +47,7 @@ def desk(fake, *handoffs):
     till = Agent(
         name="Till", instructions="Take money.", model=fake.responses_model("till")
     )
-    made = [each(till) for each in handoffs] if handoffs else [till]
+    made: list[Any] = [each(till) for each in handoffs] if handoffs else [till]
     return Agent(
         name="Desk",
         instructions="Find bills.",

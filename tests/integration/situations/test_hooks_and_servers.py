@@ -139,15 +139,15 @@ class Harbour(MCPServer):
     async def list_tools(self, run_context=None, agent=None):
         """One tool."""
         schema = {"type": "object", "properties": {"at": {"type": "string"}}}
-        return [Tool(name="tide", description="Says the tide.", inputSchema=schema)]
+        return [Tool(name="tide", description="Says the tide.", input_schema=schema)]
 
     async def call_tool(self, tool_name, arguments, meta=None):
         """Answers, or fails."""
         self.calls.append((tool_name, arguments))
-        if arguments.get("at") == "noon":
+        if (arguments or {}).get("at") == "noon":
             return CallToolResult(content=[TextContent(type="text", text="high")])
         return CallToolResult(
-            content=[TextContent(type="text", text="no such time")], isError=True
+            content=[TextContent(type="text", text="no such time")], is_error=True
         )
 
     async def list_prompts(self):

@@ -1,6 +1,7 @@
 """Content that must not be recorded, and redactions: nothing of it anywhere in the export."""
 
 from hashlib import sha256
+from typing import Any
 
 import pytest
 from agents import (
@@ -223,7 +224,7 @@ async def test_redaction(provide, sdk_processors):
     """A redaction takes texts out of every record, marks the items, and leaves ids alone."""
 
     def mask(item):
-        def walk(value):
+        def walk(value: Any) -> Any:
             if isinstance(value, str):
                 return value.replace(SECRET, "*****")
             if isinstance(value, dict):
@@ -259,7 +260,9 @@ async def test_redaction(provide, sdk_processors):
     assert run.new_items[0].raw["id"] == f"rs_{SECRET}"
     assert run.new_items[0].raw["encrypted_content"] == f"gAAAA-{SECRET}"
     assert run.tool_calls[0].arguments == '{"code":"*****"}'
-    assert run.tool_calls[0].output.output == "open with *****"
+    output = run.tool_calls[0].output
+    assert output
+    assert output.output == "open with *****"
     assert {gap.cause for gap in run.gaps} == {GapCause.REDACTED}
     left = {key for _, key in leaks(recorder)}
     assert not left.intersection(

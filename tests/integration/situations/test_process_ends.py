@@ -55,7 +55,9 @@ def test_how_a_process_ends(how, code, tmp_path):
     with open_store(store) as opened:
         ledger = itemtrace.load(opened)
     (run,) = ledger.runs
-    assert run.tool_calls[0].output.output == "step 1"
+    output = run.tool_calls[0].output
+    assert output
+    assert output.output == "step 1"
     assert [call.call_id for call in run.tool_calls] == ["call_1", "call_2"][
         : len(run.tool_calls)
     ]
