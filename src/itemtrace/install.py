@@ -115,7 +115,7 @@ def install(  # noqa: PLR0913 - one keyword for each thing a user may choose
         from itemtrace.capture.processor import Processor  # noqa: PLC0415
         from itemtrace.capture.runner import RunnerSeam  # noqa: PLC0415
 
-        processor = Processor(chosen, lambda: sink)
+        processor = Processor(chosen, sink)
         removed = () if keep_openai_exporter else _take_out_openai_exporter()
         add_trace_processor(processor)
         seam = RunnerSeam(processor.tree)

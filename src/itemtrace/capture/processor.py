@@ -28,13 +28,15 @@ class Processor(TracingProcessor):
 
     Args:
         settings: How runs are recorded.
-        sink: Makes where spans go, when the first span comes.
+        sink: Where spans go, or what makes it when the first span comes.
     """
 
-    def __init__(self, settings: Settings, sink: Callable[[], Sink]) -> None:
+    def __init__(self, settings: Settings, sink: Sink | Callable[[], Sink]) -> None:
         self.settings = settings
-        self._make = sink
-        self._sink: Sink | None = None
+        self._make: Callable[[], Sink] = (
+            (lambda: sink) if isinstance(sink, Sink) else sink
+        )
+        self._sink = sink if isinstance(sink, Sink) else None
         self._lock = threading.Lock()
         self.tree = Tree(self._tracer, settings)
         self.enabled = True
