@@ -37,7 +37,10 @@ def main() -> None:
             _measure(name, wanted, quick=options.quick, console=console)
     kept = drive.load()
     report.show(kept, console)
-    if not options.quick and not options.peers:
+    hasty = [name for name, section in kept.items() if section["quick"]]
+    if hasty:
+        console.print(f"no page written: {', '.join(hasty)} measured in quick mode")
+    elif not options.peers:
         RESULTS.write_text(report.page(kept))
         console.print(f"written: {RESULTS.relative_to(envs.ROOT)}")
 
