@@ -173,10 +173,13 @@ class Tree:
             opened = self._traces.pop(trace_id, None)
             if opened is None:
                 return None
-            self._ended[trace_id] = opened
-            while len(self._ended) > ENDED_TRACES:
-                self._ended.popitem(last=False)
+            self._remember(trace_id, opened)
         return opened
+
+    def _remember(self, trace_id: str, opened: OpenTrace) -> None:
+        self._ended[trace_id] = opened
+        while len(self._ended) > ENDED_TRACES:
+            self._ended.popitem(last=False)
 
     def end_root(self, opened: OpenTrace, records: Sequence[Record]) -> None:
         """Ends the root span of a trace."""
@@ -190,6 +193,9 @@ class Tree:
         finally:
             span.end()
             opened.before = None
+            # late spans need its ids only; the span itself holds all its attributes
+            ended = otel_trace.NonRecordingSpan(span.get_span_context())
+            opened.context = otel_trace.set_span_in_context(ended, Context())
 
     def trace_of(self, sdk_span: Any) -> OpenTrace:
         """Returns the trace of a span: open, ended, or one whose start nobody saw (a resume)."""
@@ -210,7 +216,7 @@ class Tree:
             shared = TraceShared(trace_id, "", None, None)
         opened = OpenTrace(shared, otel_context.get_current())
         with self._lock:
-            self._ended[trace_id] = opened
+            self._remember(trace_id, opened)
         return opened
 
     def _shared(self, sdk_trace: Any) -> TraceShared:
@@ -260,11 +266,12 @@ class Tree:
         info = self._info(opened.shared, content, agent, call)
         start = spans.on_start(data, info)
         before = otel_context.get_current()
-        context = (
-            otel_trace.set_span_in_context(parent.otel, before)
-            if parent
-            else opened.context
-        )
+        if parent is None:
+            context = opened.context
+        elif otel_trace.get_current_span(before) is parent.otel:
+            context = before
+        else:
+            context = otel_trace.set_span_in_context(parent.otel, before)
         token = (
             None if parent else WANTED_TRACE_ID.set(trace_id_of(opened.shared.sdk_id))
         )
