@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol
 
 import typer
 from rich.console import RenderableType
@@ -22,7 +22,7 @@ from itemtrace.codec.spans import SpanRow
 from itemtrace.engines import local
 from itemtrace.errors import SourceError
 from itemtrace.ledger import Ledger, Run
-from itemtrace.stores import WritableStore, open_store
+from itemtrace.stores import open_store
 
 
 if TYPE_CHECKING:
@@ -96,6 +96,16 @@ def clear_environment() -> None:
             del os.environ[name]
 
 
+class Recipient(Protocol):
+    """What takes rows and has a name: a store."""
+
+    url: str
+
+    def write(self, rows: Iterable[SpanRow]) -> int:
+        """Writes rows."""
+        ...
+
+
 class Noted:
     """Writes into a store and notes which traces are written.
 
@@ -104,7 +114,7 @@ class Noted:
         trace_ids: Ids of the traces, in order of appearance.
     """
 
-    def __init__(self, store: WritableStore) -> None:
+    def __init__(self, store: Recipient) -> None:
         self.store = store
         self.trace_ids: dict[str, None] = {}
 

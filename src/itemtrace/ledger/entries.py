@@ -23,12 +23,12 @@ MOST_ENTRIES: Final = 1_000_000
 
 def resolve(entry: Any, run: Run) -> Any:
     """Returns the input item of an entry; a `Placeholder` where its target is lost."""
-    if isinstance(entry, int):  # the seq of an item: most entries are
+    if type(entry) is int:  # the seq of an item: most entries are; `true` is none
         entry = Placeholder({TAG: "ref", "s": entry})
     if not isinstance(entry, Placeholder) or entry.get(TAG) != "ref":
         return entry
     found = target(entry, run)
-    if found is None or found.lost:
+    if found is None or found.lost or found.type == "tool_approval_item":
         return Placeholder({**entry, TAG: "missing"})
     sent = found.to_input_item()
     drop = entry.get("drop")

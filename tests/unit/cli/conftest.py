@@ -1,6 +1,7 @@
 """Made-up runs in stores, and views rendered to plain text."""
 
 import io
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -41,7 +42,9 @@ def answer(call_id, output):
 class Story(RunWriter):
     """A run that is written item by item; `close` ends and seals it."""
 
-    def __init__(self, run_id="00000000000000a1", agent="Desk", given="Hello", **begin):
+    def __init__(
+        self, run_id="00000000000000a1", agent="Desk", given: Any = "Hello", **begin
+    ):
         super().__init__(run_id)
         self.agent = agent
         self.items = []

@@ -180,3 +180,17 @@ def test_names(two, tmp_path):
     path = tmp_path / "ledgers.jsonl"
     path.write_text(io.dumps(found_of(one()).ledger), encoding="utf-8")
     assert [sources.name_of(two), sources.name_of(str(path))] == [two, str(path)]
+
+
+def test_unreadable_file():
+    """A file that cannot be read is a bad source."""
+    with pytest.raises(SourceError, match="/proc/self/mem cannot be read"):
+        sources.is_ledger_file("/proc/self/mem")
+
+
+def test_a_store_of_nothing(tmp_path):
+    """A store without runs says so."""
+    path = tmp_path / "empty.db"
+    open_store(path, write=True).close()
+    with pytest.raises(TraceNotFound, match="no runs in"):
+        sources.find(str(path), None, Query())

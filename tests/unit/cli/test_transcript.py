@@ -7,7 +7,7 @@ from tests.unit.cli.conftest import Story, answer, call, found_of, message, rend
 
 from itemtrace.cli.safe import UNSAFE
 from itemtrace.cli.views import shown
-from itemtrace.cli.views.frame import Gutter
+from itemtrace.cli.views.frame import Gutter, Plain
 from itemtrace.cli.views.markdown import SafeMarkdown
 from itemtrace.cli.views.scene import Wanted
 from itemtrace.codec import canonical
@@ -201,7 +201,7 @@ def test_approvals():
     assert "waits for a decision on pay (c), lone (d)" in found
 
 
-def resumed(decisions, outputs, *, earlier=True):
+def resumed(decisions, outputs, *, earlier=True) -> tuple[Story, ...]:
     """A run that waited, and the one that goes on with it."""
     first = Story()
     first.responds(message("Before"), call("pay", "c"), call("burn", "d"), types=["message_output_item", "tool_call_item", "tool_call_item"])  # fmt: skip
@@ -499,3 +499,28 @@ def test_gutter_of_very_long_text():
     found = text(story.close(), full=True).split("\n")
     assert found.count("│   " + "z" * 1_000) == 3_000
     assert Gutter("x", ()).rules == ()
+
+
+def test_very_long_text_alone():
+    """Long text needs no rule beside it."""
+    assert render([Plain("a\n" + "b" * 200)]) == "a\n" + "b" * 200
+
+
+def test_a_lost_result():
+    """A call whose result is lost says so, in the transcript and in the list of items."""
+    story = Story()
+    story.responds(call("t", "c"), types=["tool_call_item"])
+    lost = story.item("message_output_item", message("gone"))
+    story.close()
+    story.records = [record for record in story.records if record.seq != lost]
+    assert "│ ✗ item 3: <missing>" in lines(story)
+
+
+def test_a_silent_call_before_others():
+    """A model call that gave nothing stands before the next one that did."""
+    story = Story()
+    story.responds(types=[])
+    story.responds(message("Then"), types=["message_output_item"])
+    found = lines(story.close())
+    silent, then = (found.index(f"Desk  m-1 · call {n} · 0.5 ms · 10 → 5 tokens") for n in (0, 1))  # fmt: skip
+    assert silent < then < found.index("│ Then")
