@@ -50,9 +50,10 @@ def resolve_all(entries: Iterable[Any], run: Run) -> list[Any]:
 
 
 def resolve_deep(value: Any, run: Run) -> Any:
-    """Returns a value with the references in it resolved, however deep they stand."""
+    """Returns a value with raw items for the references in it, however deep they stand."""
     if isinstance(value, Placeholder):
-        return resolve(value, run)
+        found = target(value, run) if value.get(TAG) == "ref" else None
+        return value if found is None else found.raw
     if is_mapping(value):
         return {key: resolve_deep(child, run) for key, child in value.items()}
     if is_sequence(value):
