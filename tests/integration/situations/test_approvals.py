@@ -163,6 +163,32 @@ async def test_state_from_a_trace(provide, proved):
     assert second.final_output == "Paid five."
 
 
+async def test_nested_state_from_a_trace(provide, proved):
+    """A state with a nested run that waits is whole too, and goes on."""
+    fake = provide(
+        {
+            "outer": [
+                [function_call("ask", "call_1", input="pay")],
+                [message("Done.")],
+            ],
+            "inner": [[function_call("pay", "call_yes", amount=5)], [message("Paid.")]],
+        }
+    )
+    inner = Agent(name="Inner", model=fake.responses_model("inner"), tools=[pay])
+    outer = Agent(
+        name="Outer",
+        model=fake.responses_model("outer"),
+        tools=[inner.as_tool("ask", "Asks.")],
+    )
+    paused = await plain(outer, "Pay.")
+    (run,) = proved(paused)
+    expected = paused.to_state().to_json(context_serializer=lambda _: {})
+    assert {key for key in expected if run.state[key] != expected[key]} <= {"context"}
+    done = await plain(outer, decide(await sdk.run_state(run, outer)))
+    _, second = proved(paused, done)
+    assert (PAID, second.final_output) == ([5], "Done.")
+
+
 async def test_continued_after_its_end(provide, proved):
     """A finished run that goes on through `to_state()` is a run of its own."""
     fake = provide(
