@@ -1,7 +1,5 @@
 """Decode undoes encode: every value, every item, at every limit."""
 
-import random
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,12 +78,12 @@ def test_decode_undoes_encode(item, profile, order):
     assert repr(canonical.decode(found.value)) == repr({"raw": item})
 
 
-@given(texts().filter(bool), st.integers(130, 260), st.integers(0, 2**31))
-def test_a_changed_chunk_is_found(text, size, seed):
+@given(texts().filter(bool), st.integers(130, 260), st.randoms(use_true_random=False))
+def test_a_changed_chunk_is_found(text, size, order):
     """One character changed in a body is an altered record, never another body."""
     made = record.make("blob", "0123456789abcdef", 3, canonical.dumps({"v": text}))
     values = chunks.split(made, Profile("odd", value_bytes=size))
-    place = random.Random(seed).randrange(len(values))
+    place = order.randrange(len(values))
     damaged = record.parse(values[place])
     changed = ("x" if damaged.text[:1] != "x" else "y") + damaged.text[1:]
     pieces = [record.parse(value) for value in values]

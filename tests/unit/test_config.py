@@ -19,11 +19,15 @@ def test_environment_and_arguments():
     found = settings(environ=environ)
     assert (found.messages, found.profile) == ("off", PROFILES["elastic"])
     own = Profile("own", value_bytes=500)
-    found = settings(messages="full", profile=own, compat=True, state=False, environ=environ)
+    found = settings(
+        messages="full", profile=own, compat=True, state=False, environ=environ
+    )
     assert found == Settings(messages="full", profile=own, compat=True, state=False)
 
 
-@pytest.mark.parametrize("value", ["false", "False", "0", "NO_CONTENT", "EVENT_ONLY", " no_content "])
+@pytest.mark.parametrize(
+    "value", ["false", "False", "0", "NO_CONTENT", "EVENT_ONLY", " no_content "]
+)
 def test_content_is_withheld(value):
     """OpenTelemetry's switch, in its old and new words."""
     assert not settings(environ={CAPTURE_CONTENT: value}).content
@@ -43,8 +47,14 @@ def test_redactors_are_kept_in_order():
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        ({"messages": "some"}, "messages='some' is not known; choose one of delta, full, off"),
-        ({"profile": "tiny"}, "profile='tiny' is not known; choose one of portable, ascii"),
+        (
+            {"messages": "some"},
+            "messages='some' is not known; choose one of delta, full, off",
+        ),
+        (
+            {"profile": "tiny"},
+            "profile='tiny' is not known; choose one of portable, ascii",
+        ),
         ({"redact": [1]}, "redact= takes functions"),
     ],
 )
@@ -56,10 +66,14 @@ def test_wrong_values(wrong, text):
 
 def test_profiles_are_listed_by_their_names():
     """A name finds its profile."""
-    assert {name: profile.name for name, profile in PROFILES.items()} == {n: n for n in PROFILES}
+    assert {name: profile.name for name, profile in PROFILES.items()} == {
+        n: n for n in PROFILES
+    }
 
 
-@pytest.mark.parametrize(("length", "expected"), [(None, 2_000), (5_000, 2_000), (2_000, 2_000), (300, 300)])
+@pytest.mark.parametrize(
+    ("length", "expected"), [(None, 2_000), (5_000, 2_000), (2_000, 2_000), (300, 300)]
+)
 def test_fit(length, expected):
     """A live limit makes values shorter, never longer."""
     assert fit(PROFILES["portable"], length).value_bytes == expected

@@ -12,6 +12,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import itemtrace
+from itemtrace.capture.guard import HEALTH
 from itemtrace.errors import ConfigError, SourceError
 from itemtrace.testing.items import message
 from itemtrace.testing.provider import FakeProvider
@@ -36,6 +37,7 @@ class Other(TracingProcessor):
 def out(sdk_processors, monkeypatch, tmp_path):
     """Ends without us, and with a local store of its own."""
     monkeypatch.setenv("ITEMTRACE_STORE", str(tmp_path / "local.db"))
+    HEALTH.reset()
     yield
     itemtrace.uninstall()
 
@@ -165,7 +167,11 @@ def test_a_store_that_cannot_be_opened_puts_nothing_in(tmp_path):
 async def test_the_processor_alone():
     """`ItemTraceProcessor` is a second door: spans only, and the ledger says so."""
     with SpanRecorder() as recorder:
-        add_trace_processor(itemtrace.ItemTraceProcessor(tracer_provider=recorder.provider, messages="off"))
+        add_trace_processor(
+            itemtrace.ItemTraceProcessor(
+                tracer_provider=recorder.provider, messages="off"
+            )
+        )
         async with FakeProvider({"m": [[message("hi")]]}) as fake:
             agent = Agent(name="A", model=fake.responses_model("m"))
             await Runner.run(agent, "Hello")
@@ -186,8 +192,10 @@ def test_flush_says_whether_all_was_taken():
 
     class Stuck(TracerProvider):
         def force_flush(self, timeout_millis=30_000):
-            assert timeout_millis == 1_500
+            asked.append(timeout_millis)
             return False
 
+    asked = []
     itemtrace.install(tracer_provider=Stuck(shutdown_on_exit=False))
     assert itemtrace.flush(1.5) is False
+    assert asked == [1_500]

@@ -11,6 +11,8 @@ from agents import Agent, Runner, function_tool
 from opentelemetry import trace
 from opentelemetry.proto.collector.trace.v1 import (
     trace_service_pb2 as messages,
+)
+from opentelemetry.proto.collector.trace.v1 import (
     trace_service_pb2_grpc as service,
 )
 from opentelemetry.sdk.trace import TracerProvider
@@ -19,6 +21,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import NoOpTracerProvider
 
 import itemtrace
+from itemtrace.capture.guard import HEALTH
 from itemtrace.errors import ConfigError, SourceError
 from itemtrace.rebuild import rebuild
 from itemtrace.sinks import make_sink
@@ -44,8 +47,10 @@ def environment(monkeypatch, tmp_path, sdk_processors):
     for name in SETTINGS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ITEMTRACE_STORE", str(tmp_path / "local.db"))
+    HEALTH.reset()
     yield monkeypatch
     itemtrace.uninstall()
+    HEALTH.reset()
 
 
 @function_tool
@@ -112,7 +117,10 @@ def test_otlp_of_the_environment(environ):
 
 def test_none_is_no_otlp(tmp_path):
     """OTEL_TRACES_EXPORTER=none turns the endpoint off; the local store is what is left."""
-    environ = {"OTEL_TRACES_EXPORTER": "none", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://x"}
+    environ = {
+        "OTEL_TRACES_EXPORTER": "none",
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "http://x",
+    }
     assert sink(environ=environ).describe == str(tmp_path / "local.db")
 
 
@@ -120,7 +128,10 @@ def test_both(tmp_path):
     """`store=` is added to the endpoint."""
     environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}
     made = sink(environ=environ, store=tmp_path / "more.db")
-    assert made.describe == f"the OTLP endpoint of the environment and {tmp_path / 'more.db'}"
+    assert (
+        made.describe
+        == f"the OTLP endpoint of the environment and {tmp_path / 'more.db'}"
+    )
 
 
 def test_no_store_and_no_endpoint_is_nowhere():
@@ -129,11 +140,15 @@ def test_no_store_and_no_endpoint_is_nowhere():
     assert made.describe == "nowhere (store=False and no endpoint)"
 
 
-@pytest.mark.parametrize("name", ["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"])
+@pytest.mark.parametrize(
+    "name", ["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"]
+)
 def test_unknown_protocol(name):
     """A protocol that Python cannot send is refused, with those it can."""
     environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", name: "http/json"}
-    with pytest.raises(ConfigError, match=r"'http/json' is not supported; set http/protobuf or grpc"):
+    with pytest.raises(
+        ConfigError, match=r"'http/json' is not supported; set http/protobuf or grpc"
+    ):
         make_sink(environ=environ)
 
 
@@ -160,7 +175,9 @@ def test_given_provider_with_a_store(tmp_path):
     provider = TracerProvider(shutdown_on_exit=False)
     before = provider._active_span_processor._span_processors
     made = make_sink(tracer_provider=provider, store=tmp_path / "a.db", environ={})
-    assert made.describe == f"the tracer provider that was given and {tmp_path / 'a.db'}"
+    assert (
+        made.describe == f"the tracer provider that was given and {tmp_path / 'a.db'}"
+    )
     assert len(provider._active_span_processor._span_processors) == 1
     made.shutdown(1)
     assert provider._active_span_processor._span_processors == before
@@ -186,7 +203,11 @@ async def test_a_provider_of_the_application(monkeypatch):
 
 async def test_store_objects_and_paths(tmp_path):
     """A path, a URL and an open store are written alike."""
-    for store in (tmp_path / "a.db", f"sqlite:{tmp_path / 'b.db'}", open_store(tmp_path / "c.db", write=True)):
+    for store in (
+        tmp_path / "a.db",
+        f"sqlite:{tmp_path / 'b.db'}",
+        open_store(tmp_path / "c.db", write=True),
+    ):
         installed = itemtrace.install(store=store)
         result = await run_once()
         itemtrace.uninstall()
@@ -245,7 +266,9 @@ def received(server):
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 async def test_over_http(receiver, environment, compression):
     """What arrives is the run; headers, service and resource of the environment are on it."""
-    environment.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{receiver.server_port}")
+    environment.setenv(
+        "OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{receiver.server_port}"
+    )
     environment.setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-tenant=lamps")
     environment.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", compression)
     environment.setenv("OTEL_SERVICE_NAME", "desk")
@@ -279,13 +302,15 @@ class Collector(service.TraceServiceServicer):
     def __init__(self):
         self.bodies = []
 
-    def Export(self, request, context):
+    def Export(self, request, context):  # noqa: N802 - the service's own name
         """Takes one export request."""
         self.bodies.append(("", request.SerializeToString()))
         return messages.ExportTraceServiceResponse()
 
 
-@pytest.mark.parametrize("name", ["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"])
+@pytest.mark.parametrize(
+    "name", ["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"]
+)
 async def test_over_grpc(environment, name):
     """The same over gRPC."""
     collector = Collector()
@@ -311,7 +336,10 @@ async def test_over_grpc(environment, name):
         {"OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": "12"},
         {"OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": "20"},
         {"OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT": "256"},
-        {"OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT": "1024", "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": "30"},
+        {
+            "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT": "1024",
+            "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": "30",
+        },
     ],
 )
 async def test_within_the_limits_of_the_environment(environment, tmp_path, limits):
@@ -325,7 +353,9 @@ async def test_within_the_limits_of_the_environment(environment, tmp_path, limit
     assert itemtrace.health() == {}
 
 
-@pytest.mark.parametrize("profile", ["ascii", "elastic", "dash0", "tempo-array", "langfuse", "unlimited"])
+@pytest.mark.parametrize(
+    "profile", ["ascii", "elastic", "dash0", "tempo-array", "langfuse", "unlimited"]
+)
 async def test_every_profile(tmp_path, profile):
     """Each way to cut records gives the same run."""
     itemtrace.install(store=tmp_path / "a.db", profile=profile)

@@ -18,6 +18,7 @@ from agents import (
     RunHooks,
     Runner,
     SQLiteSession,
+    UserError,
     function_tool,
     input_guardrail,
     set_trace_processors,
@@ -134,7 +135,7 @@ async def failed(agents):
     """A tool that raises ends the run."""
     try:
         await Runner.run(agents.breaker, "Go.")
-    except Exception as error:
+    except UserError as error:
         return [error], str(error)
     return [], "no error"
 
@@ -202,7 +203,9 @@ def wrong(ledger, ends):
 def base_url():
     """Serves the script from a process of its own, which no injected fault can reach."""
     serve = [sys.executable, str(Path(__file__).with_name("provider.py"))]
-    with subprocess.Popen(serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
         yield process.stdout.readline().decode().strip()
         process.stdin.close()
 

@@ -40,8 +40,8 @@ SCRIPT = {
 }
 
 
-
 if __name__ == "__main__":
     with FakeProvider(SCRIPT) as fake:
-        print(fake.base_url, flush=True)
+        sys.stdout.write(f"{fake.base_url}\n")
+        sys.stdout.flush()
         sys.stdin.read()

@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from agents import custom_span, trace
 from agents.tracing import get_trace_provider
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
@@ -100,7 +101,6 @@ def test_a_full_disk(handoff, tmp_path, caplog):
 
 def itemtrace_span(text):
     """Returns the SDK's custom span that holds a large text."""
-    from agents import custom_span, trace
 
     class Both:
         def __enter__(self):
@@ -121,7 +121,7 @@ def test_a_read_only_store_is_refused_at_once(tmp_path):
     connection.close()
     directory = tmp_path / "taken"
     directory.write_text("a file where a directory is asked for")
-    with pytest.raises(SourceError, match="cannot be written|is read-only") as raised:
+    with pytest.raises(SourceError, match=r"cannot be written|is read-only") as raised:
         itemtrace.install(store=directory / "traces.db")
     assert not isinstance(raised.value, StoreLocked)
     assert list(get_trace_provider()._multi_processor._processors) == []

@@ -29,7 +29,9 @@ async def test_serialised_per_turn_at_turn_5_and_at_turn_60(monkeypatch):
 
     dumps = canonical.dumps
     monkeypatch.setattr(canonical, "dumps", spy)
-    turns = [[function_call("step", f"call_{n:04}", number=f"{n:04}")] for n in range(TURNS)]
+    turns = [
+        [function_call("step", f"call_{n:04}", number=f"{n:04}")] for n in range(TURNS)
+    ]
     async with FakeProvider({"worker": [*turns, [message("done")]]}) as fake:
         agent = Agent(name="W", model=fake.responses_model("worker"), tools=[step])
         with SpanRecorder() as recorder:
@@ -41,7 +43,12 @@ async def test_serialised_per_turn_at_turn_5_and_at_turn_60(monkeypatch):
     early, late = (texts[marks[n] : marks[n + 1]] for n in (5, 60))
     assert len(early) == len(late) > 0
     sizes = [sum(map(len, part)) for part in (early, late)]
-    assert 0 < max(sizes) - min(sizes) <= 40 or sizes[0] == sizes[1]  # times and numbers
+    assert (
+        0 < max(sizes) - min(sizes) <= 40 or sizes[0] == sizes[1]
+    )  # times and numbers
     assert max(sizes) < 2_500
-    exported = [sum(len(str(v)) for v in s.attributes.values()) for s in recorder.spans("chat worker")]
+    exported = [
+        sum(len(str(v)) for v in s.attributes.values())
+        for s in recorder.spans("chat worker")
+    ]
     assert abs(exported[60] - exported[5]) <= 40

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
+from agents.tracing import get_trace_provider
 from opentelemetry.sdk.trace import SpanProcessor
 
 import itemtrace
@@ -164,9 +165,9 @@ def places():
     for module in _modules():
         for function in _functions(module):
             code = function.__code__
-            for path in [(code,), *((code, *deeper) for deeper in _nested(code))]:
-                place = Place(module.__name__, function, path)
-                found[place.name] = place
+            paths = [(code,), *((code, *deeper) for deeper in _nested(code))]
+            inside = [Place(module.__name__, function, path) for path in paths]
+            found.update({place.name: place for place in inside})
     return found
 
 
@@ -232,8 +233,6 @@ async def _one(story, agents, meanwhile):
 
 
 def _tree():
-    from agents.tracing import get_trace_provider
-
     return get_trace_provider()._multi_processor._processors[-1].tree
 
 

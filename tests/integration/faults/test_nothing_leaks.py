@@ -6,6 +6,7 @@ import re
 import pytest
 from agents import (
     Agent,
+    AgentsException,
     GuardrailFunctionOutput,
     ModelSettings,
     RunConfig,
@@ -17,6 +18,7 @@ from agents import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from openai import APIError
 from pydantic import BaseModel
 
 import itemtrace
@@ -55,7 +57,9 @@ def tripped(context, agent, given):
 @output_guardrail
 def approved(context, agent, output):
     """Finds something in the output."""
-    return GuardrailFunctionOutput({"info": "zqoutputguardrailqz"}, tripwire_triggered=False)
+    return GuardrailFunctionOutput(
+        {"info": "zqoutputguardrailqz"}, tripwire_triggered=False
+    )
 
 
 @function_tool
@@ -121,13 +125,15 @@ async def ended(agent, given, **more):
     """Runs to the end, good or bad."""
     try:
         return await Runner.run(agent, given, **more)
-    except Exception as error:
+    except (AgentsException, APIError) as error:
         return error
 
 
 async def play(fake, config):
     """Plays everything that has content; returns how the runs ended."""
-    helper = Agent(name="Helper", instructions="zqhelperqz", model=fake.responses_model("helper"))
+    helper = Agent(
+        name="Helper", instructions="zqhelperqz", model=fake.responses_model("helper")
+    )
     back = Agent(
         name="Back",
         instructions="zqlonginstructionsqz " * 30,
@@ -150,7 +156,8 @@ async def play(fake, config):
 
     def with_session():
         return config(
-            trace_metadata={"note": "zqtracemetadataqz"}, session_input_callback=recalled
+            trace_metadata={"note": "zqtracemetadataqz"},
+            session_input_callback=recalled,
         )
 
     session = SQLiteSession("s")
@@ -164,9 +171,16 @@ async def play(fake, config):
     streamed = Runner.run_streamed(front, [part], run_config=config())
     async for _ in streamed.stream_events():
         pass
-    chat = Agent(name="Chat", instructions="zqchatqz", model=fake.chat_model("chat"), tools=[look])
+    chat = Agent(
+        name="Chat",
+        instructions="zqchatqz",
+        model=fake.chat_model("chat"),
+        tools=[look],
+    )
     broken = Agent(name="Broken", model=fake.responses_model("broken"))
-    stopped = Agent(name="Stopped", model=fake.responses_model("helper"), input_guardrails=[tripped])
+    stopped = Agent(
+        name="Stopped", model=fake.responses_model("helper"), input_guardrails=[tripped]
+    )
     return [
         paused,
         resumed,
@@ -203,11 +217,15 @@ async def record(caplog):
 
     async def recorded(config, **install):
         with SpanRecorder() as recorder, caplog.at_level(logging.INFO, "itemtrace"):
-            itemtrace.install(tracer_provider=recorder.provider, messages="full", **install)
+            itemtrace.install(
+                tracer_provider=recorder.provider, messages="full", **install
+            )
             async with FakeProvider(SCRIPT) as fake:
                 ends = await play(fake, config)
             itemtrace.uninstall()
-        ours = [r.getMessage() for r in caplog.records if r.name.startswith("itemtrace")]
+        ours = [
+            r.getMessage() for r in caplog.records if r.name.startswith("itemtrace")
+        ]
         assert itemtrace.health() == {}
         assert len(ends) == len(recorder.ledger().runs)
         return found_in(recorder, "\n".join(ours)), recorder.ledger()
@@ -248,7 +266,9 @@ def masked(value):
         return MARK.sub("***", value)
     if isinstance(value, list):
         return [masked(child) for child in value]
-    return {k: masked(v) for k, v in value.items()} if isinstance(value, dict) else value
+    return (
+        {k: masked(v) for k, v in value.items()} if isinstance(value, dict) else value
+    )
 
 
 async def test_redaction(record):
@@ -272,7 +292,13 @@ def test_no_text_of_any_item_is_left(item, content):
     redactors = [masked] if content else []
     public, _ = Privacy(content=content, redactors=redactors).item(marked)
     left = {key for key, value in public.items() if MARK.search(canonical.dumps(value))}
-    assert left <= {"encrypted_content", "id", "call_id", "caller", "approval_request_id"}
+    assert left <= {
+        "encrypted_content",
+        "id",
+        "call_id",
+        "caller",
+        "approval_request_id",
+    }
     assert public.get("call_id") == marked.get("call_id")
     assert public.get("id") == marked.get("id")
 

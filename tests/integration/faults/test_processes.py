@@ -59,7 +59,9 @@ def program(tail, *, turns=2, delay=0.0):
 
 def environment(store):
     """Returns an environment in which only the given store is configured."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "ITEMTRACE_"))}
+    kept = {
+        k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "ITEMTRACE_"))
+    }
     return {**kept, "ITEMTRACE_STORE": str(store)}
 
 

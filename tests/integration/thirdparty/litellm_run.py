@@ -6,7 +6,6 @@ Prints what was compared as JSON. Run by test_thirdparty.py in an environment th
 
 import asyncio
 import json
-import os
 import sys
 
 from agents import Agent, Runner, function_tool, set_trace_processors
@@ -17,8 +16,6 @@ from itemtrace.testing.items import function_call, message
 from itemtrace.testing.provider import FakeProvider
 from itemtrace.testing.recorder import SpanRecorder
 from itemtrace.testing.truth import differences
-
-
 
 
 SCRIPT = {
@@ -69,9 +66,15 @@ json.dump(
         "tokens": [run.usage.total_tokens for run in ledger.runs],
         "expected_tokens": [r.context_wrapper.usage.total_tokens for r in ended],
         "providers": sorted(
-            {str(span.attributes.get("gen_ai.provider.name")) for span in recorder.spans() if span.name.startswith("chat ")}
+            {
+                str(span.attributes.get("gen_ai.provider.name"))
+                for span in recorder.spans()
+                if span.name.startswith("chat ")
+            }
         ),
-        "models": sorted({s.name for s in recorder.spans() if s.name.startswith("chat ")}),
+        "models": sorted(
+            {s.name for s in recorder.spans() if s.name.startswith("chat ")}
+        ),
         "health": itemtrace.health(),
     },
     sys.stdout,

@@ -17,13 +17,13 @@ from agents import Agent, RunConfig, Runner, set_trace_processors
 from protoprompt.context import ContextInput
 from protoprompt.injector_budgeted import TokenBudgetedContextBuilder
 from protoprompt.integrations.agents_sdk import ProtoPromptSession
+from protoprompt.store.memory import InMemStore
 
 import itemtrace
 from itemtrace.testing.items import message
 from itemtrace.testing.provider import FakeProvider
 from itemtrace.testing.recorder import SpanRecorder
 from itemtrace.testing.truth import differences
-from protoprompt.store.memory import InMemStore
 
 
 FACT = "The customer's favourite lamp is the Polarnacht."
@@ -64,7 +64,9 @@ async def main(requests):
             language="en",
         ),
     )
-    async with FakeProvider({"gpt": [[message("The Polarnacht.")]]}, strict=False) as fake:
+    async with FakeProvider(
+        {"gpt": [[message("The Polarnacht.")]]}, strict=False
+    ) as fake:
         agent = Agent(name="Clerk", model=fake.responses_model("gpt"))
         config = RunConfig(session_input_callback=callback)
         result = await Runner.run(agent, NEW, session=session, run_config=config)

@@ -28,12 +28,25 @@ def python_with(name, *requirements):
     home.parent.mkdir(parents=True, exist_ok=True)
     commands = [
         [sys.executable, "-m", "venv", str(home)],
-        [str(python), "-m", "pip", "install", "--quiet", "--editable", str(ROOT), *requirements],
+        [
+            str(python),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--editable",
+            str(ROOT),
+            *requirements,
+        ],
     ]
     for command in commands:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=900, check=False
+        )
         if done.returncode:
-            reason = f"{name} cannot be installed: {done.stderr.strip().splitlines()[-1:]}"
+            reason = (
+                f"{name} cannot be installed: {done.stderr.strip().splitlines()[-1:]}"
+            )
             if REQUIRED:
                 pytest.fail(reason)
             pytest.skip(reason)
@@ -43,8 +56,14 @@ def python_with(name, *requirements):
 
 def seen(python, script):
     """Runs a script of this directory; returns what it printed as JSON."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI_", "OTEL_", "ITEMTRACE_"))}
-    kept["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else it asks the net for prices when imported
+    kept = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(("OPENAI_", "OTEL_", "ITEMTRACE_"))
+    }
+    kept["LITELLM_LOCAL_MODEL_COST_MAP"] = (
+        "True"  # else it asks the net for prices when imported
+    )
     done = subprocess.run(
         [str(python), str(Path(__file__).with_name(script))],
         capture_output=True,
@@ -85,7 +104,9 @@ def test_protoprompt():
     items are stored afterwards; the SDK stores that system message too, since it is neither
     history nor new, so the next run would find it in its history. The ledger shows both.
     """
-    found = seen(python_with("protoprompt", "protoprompt[agents]"), "protoprompt_run.py")
+    found = seen(
+        python_with("protoprompt", "protoprompt[agents]"), "protoprompt_run.py"
+    )
     assert found["gaps"] == []
     assert found["differences"] == []
     assert found["health"] == {}
@@ -94,7 +115,7 @@ def test_protoprompt():
     assert found["origins"] == [["added", 1], ["history", len(history)], ["input", 1]]
     assert recalled["role"] == "system"
     assert "favourite lamp is the Polarnacht" in recalled["content"]
-    before = found["stored_after"][: -3]
+    before = found["stored_after"][:-3]
     assert 0 < len(history) < len(before) == 6
     assert history == before[-len(history) :]
     assert new == {"role": "user", "content": "Which lamp do I like?"}

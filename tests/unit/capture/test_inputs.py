@@ -37,8 +37,12 @@ def test_a_history_that_was_rewritten():
 
 ITEMS = st.one_of(
     st.builds(message, st.sampled_from("abc"), st.sampled_from(["user", "assistant"])),
-    st.builds(lambda n: {"type": "function_call", "call_id": f"c{n}"}, st.integers(0, 2)),
-    st.builds(lambda n: {"type": "reasoning", "id": f"r{n}", "x": n}, st.integers(0, 2)),
+    st.builds(
+        lambda n: {"type": "function_call", "call_id": f"c{n}"}, st.integers(0, 2)
+    ),
+    st.builds(
+        lambda n: {"type": "reasoning", "id": f"r{n}", "x": n}, st.integers(0, 2)
+    ),
     st.just({"role": "user", "content": [{"type": "input_text", "text": "t"}]}),
     st.just({"role": "user", "content": 3}),
     st.just("no mapping"),
@@ -53,7 +57,9 @@ def test_every_list_can_be_made_again(lists):
     for items in lists:
         new, ranges = table.add(items, lambda item: item)
         entries += new
-        assert [entries[n] for first, count in ranges for n in range(first, first + count)] == items
+        assert [
+            entries[n] for first, count in ranges for n in range(first, first + count)
+        ] == items
 
 
 def test_keys_bring_equal_items_together():

@@ -7,7 +7,13 @@ from itemtrace.capture.privacy import Privacy, withheld
 from itemtrace.codec import canonical
 
 
-CALL = {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "f", "arguments": '{"a":"secret"}'}
+CALL = {
+    "type": "function_call",
+    "id": "fc_1",
+    "call_id": "c",
+    "name": "f",
+    "arguments": '{"a":"secret"}',
+}
 
 
 @pytest.fixture(autouse=True)
@@ -43,9 +49,13 @@ def test_all_is_kept_by_default():
 def test_without_content_structure_stays():
     """Ids, types and names; everything else is a mark."""
     off = Privacy(content=False)
-    public, redacted = off.item({**CALL, "status": "completed", "role": "x" * 300, "caller": {"type": "direct"}})
+    public, redacted = off.item(
+        {**CALL, "status": "completed", "role": "x" * 300, "caller": {"type": "direct"}}
+    )
     assert not redacted
-    assert {key for key, value in public.items() if isinstance(value, canonical.Escaped)} == {"arguments", "role"}
+    assert {
+        key for key, value in public.items() if isinstance(value, canonical.Escaped)
+    } == {"arguments", "role"}
     assert off.item("text")[0]["$it"] == "withheld"
     assert off.text("text")["$it"] == "withheld"
     assert off.value(None) is None
@@ -76,8 +86,13 @@ def test_values_that_are_no_items():
     """Texts anywhere in them are shown to the redactors; types survive."""
     redacting = Privacy(content=True, redactors=[mask])
     found = redacting.value({"a": ("secret", 1), "type": "secret"})
-    assert canonical.loads(canonical.dumps(found)) == {"a": ("***", 1), "type": "secret"}
-    assert canonical.loads(canonical.dumps(redacting.value(["secret", {"b": b"x"}]))) == ["***", {"b": b"x"}]
+    assert canonical.loads(canonical.dumps(found)) == {
+        "a": ("***", 1),
+        "type": "secret",
+    }
+    assert canonical.loads(
+        canonical.dumps(redacting.value(["secret", {"b": b"x"}]))
+    ) == ["***", {"b": b"x"}]
     assert redacting.value("a secret") == "a ***"
     assert redacting.value(["secret", 1]) == ["***", 1]
 

@@ -11,7 +11,11 @@ A, B, C = ({"role": "user", "content": text} for text in "abc")
 
 def test_by_identity_then_by_equality():
     """The same object goes first; an equal copy is the next best."""
-    assert origins([A], [dict(A)], [A, dict(A), B]) == [["history", 1], ["input", 1], ["added", 1]]
+    assert origins([A], [dict(A)], [A, dict(A), B]) == [
+        ["history", 1],
+        ["input", 1],
+        ["added", 1],
+    ]
     assert origins([A, B], [C], [C, dict(B), dict(A)]) == [["input", 1], ["history", 2]]
     assert origins([], [], []) == []
 
@@ -25,8 +29,14 @@ def test_without_a_callback_the_input_comes_last():
     """As the SDK appends it: a text, a list, or nothing."""
     session = {"session": "s"}
     text = {"content": "new", "role": "user"}
-    assert first_origins(Given(input="new", options=session), [A, B, text]) == [["history", 2], ["input", 1]]
-    assert first_origins(Given(input=[C], options=session), [A, C]) == [["history", 1], ["input", 1]]
+    assert first_origins(Given(input="new", options=session), [A, B, text]) == [
+        ["history", 2],
+        ["input", 1],
+    ]
+    assert first_origins(Given(input=[C], options=session), [A, C]) == [
+        ["history", 1],
+        ["input", 1],
+    ]
     assert first_origins(Given(input=None, options=session), [A]) == [["history", 1]]
 
 

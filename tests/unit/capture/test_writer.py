@@ -2,6 +2,7 @@
 
 import pytest
 from opentelemetry.sdk.trace import SpanLimits
+from opentelemetry.trace import NonRecordingSpan, SpanContext
 
 from itemtrace.capture.writer import Writer
 from itemtrace.codec import chunks, record
@@ -15,7 +16,9 @@ RUN = "0123456789abcdef"
 
 def records(*sizes):
     """Returns records with bodies of some sizes."""
-    return [record.make("item", RUN, n, f'"{"x" * size}"') for n, size in enumerate(sizes)]
+    return [
+        record.make("item", RUN, n, f'"{"x" * size}"') for n, size in enumerate(sizes)
+    ]
 
 
 def written(made, profile, *, limits=None, before=()):
@@ -58,7 +61,9 @@ def test_live_limits(count, length):
     limits = SpanLimits(max_span_attributes=count, max_span_attribute_length=length)
     made = records(20_000, 5)
     before = [f"own {n}" for n in range(min(count, 3))]
-    values, (span, *more) = written(made, PROFILES["portable"], limits=limits, before=before)
+    values, (span, *more) = written(
+        made, PROFILES["portable"], limits=limits, before=before
+    )
     assert read(values) == made
     assert all(one.dropped_attributes == 0 for one in (span, *more))
     assert {one.name for one in more} <= {"continuation"}
@@ -69,7 +74,9 @@ def test_live_limits(count, length):
 def test_a_span_that_is_full():
     """A span without room is left as it is; everything goes on continuation spans."""
     limits = SpanLimits(max_span_attributes=2)
-    values, (span, *_) = written(records(5), PROFILES["portable"], limits=limits, before=["a", "b"])
+    values, (span, *_) = written(
+        records(5), PROFILES["portable"], limits=limits, before=["a", "b"]
+    )
     assert dict(span.attributes) == {"a": 1, "b": 1}
     assert read(values) == records(5)
 
@@ -89,7 +96,9 @@ def test_bytes_of_a_span():
     values, spans = written(records(*[1_000] * 5), small)
     assert len(spans) == 3
     assert read(values) == records(*[1_000] * 5)
-    values, spans = written(records(50_000), Profile("one", value_bytes=60_000, span_bytes=10))
+    values, spans = written(
+        records(50_000), Profile("one", value_bytes=60_000, span_bytes=10)
+    )
     assert (len(values), len(spans)) == (1, 1)
 
 
@@ -107,8 +116,6 @@ def test_values_too_short():
 
 def test_a_span_of_another_sdk():
     """Without the SDK's private limits the documented defaults hold."""
-    from opentelemetry.trace import NonRecordingSpan, SpanContext
-
     with SpanRecorder() as recorder:
         writer = Writer(recorder.provider.get_tracer("t"), PROFILES["portable"])
         writer.put(NonRecordingSpan(SpanContext(1, 1, is_remote=False)), records(5), {})

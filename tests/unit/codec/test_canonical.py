@@ -60,14 +60,20 @@ KEPT = [
     ({"b": 1, "a": [None]}, '{"b":1,"a":[null]}'),
     ("\x00\x7f\u2028\ud800", '"\\u0000\\u007f\\u2028\\ud800"'),
     ("\ud83d\ude00", '{"$it":"join","v":["\\ud83d","\\ude00"]}'),
-    ({"\ud83d\ude00": 1}, '{"$it":"map","v":[[{"$it":"join","v":["\\ud83d","\\ude00"]},1]]}'),
+    (
+        {"\ud83d\ude00": 1},
+        '{"$it":"map","v":[[{"$it":"join","v":["\\ud83d","\\ude00"]},1]]}',
+    ),
     (math.inf, '{"$it":"float","v":"inf"}'),
     (-math.inf, '{"$it":"float","v":"-inf"}'),
     (b"\xff", '{"$it":"bytes","v":"/w=="}'),
     ((1, "a"), '{"$it":"tuple","v":[1,"a"]}'),
     ({1: "a"}, '{"$it":"map","v":[[1,"a"]]}'),
     ({"$it": "x"}, '{"$it":"map","v":[["$it","x"]]}'),
-    (dt.datetime(2026, 1, 2, 3, 4, tzinfo=dt.UTC), '{"$it":"datetime","v":"2026-01-02T03:04:00+00:00"}'),
+    (
+        dt.datetime(2026, 1, 2, 3, 4, tzinfo=dt.UTC),
+        '{"$it":"datetime","v":"2026-01-02T03:04:00+00:00"}',
+    ),
     (dt.date(2026, 1, 2), '{"$it":"date","v":"2026-01-02"}'),
     (uuid.UUID(int=1), '{"$it":"uuid","v":"00000000-0000-0000-0000-000000000001"}'),
     (decimal.Decimal("1.10"), '{"$it":"decimal","v":"1.10"}'),
@@ -103,7 +109,9 @@ BECOMES = [
 ]
 
 
-@pytest.mark.parametrize(("value", "expected"), BECOMES, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    ("value", "expected"), BECOMES, ids=lambda value: type(value).__name__
+)
 def test_becomes(value, expected):
     """Foreign types come back as the plain value that they are."""
     assert repr(canonical.loads(canonical.dumps(value))) == repr(expected)
@@ -161,7 +169,9 @@ LOST = [
 ]
 
 
-@pytest.mark.parametrize(("value", "text"), LOST, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    ("value", "text"), LOST, ids=lambda value: type(value).__name__
+)
 def test_a_loss_is_named(value, text):
     """What cannot be kept is its repr, marked as such, and its neighbours are whole."""
     found = canonical.loads(canonical.dumps(["before", value, "after"]))
@@ -197,14 +207,19 @@ def test_ascii():
 def test_an_escape_stays_an_escape():
     """References and marks are written as they are, also inside other values."""
     reference = Escaped({"$it": "ref", "s": 3})
-    text = canonical.dumps({"new": [reference, Placeholder({"$it": "withheld", "n": 1})]})
+    text = canonical.dumps(
+        {"new": [reference, Placeholder({"$it": "withheld", "n": 1})]}
+    )
     assert text == '{"new":[{"$it":"ref","s":3},{"$it":"withheld","n":1}]}'
     assert canonical.dumps_encoded(canonical.encode(reference)) == '{"$it":"ref","s":3}'
 
 
 def test_a_reader_resolves_what_it_knows():
     """Escapes that need a ledger go to the resolver, inside containers too."""
-    value = {"a": [{"$it": "ref", "s": 1}], "b": {"$it": "tuple", "v": [{"$it": "new"}]}}
+    value = {
+        "a": [{"$it": "ref", "s": 1}],
+        "b": {"$it": "tuple", "v": [{"$it": "new"}]},
+    }
     found = canonical.decode(value, lambda escape: escape.get("s", "unknown"))
     assert found == {"a": [1], "b": ("unknown",)}
 
@@ -216,5 +231,8 @@ def test_an_escape_of_a_strange_name_is_kept():
 
 def test_digest():
     """Digests are SHA-256 in base64url without padding, of lone surrogates too."""
-    assert canonical.b64(canonical.digest("")) == "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
+    assert (
+        canonical.b64(canonical.digest(""))
+        == "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
+    )
     assert len(canonical.b64(canonical.digest("\ud800"))) == 43

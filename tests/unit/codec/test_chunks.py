@@ -6,7 +6,12 @@ from hashlib import sha256
 import pytest
 
 from itemtrace.codec import chunks, record
-from itemtrace.errors import ChunkMissing, CodecError, DigestMismatch, UnsupportedVersion
+from itemtrace.errors import (
+    ChunkMissing,
+    CodecError,
+    DigestMismatch,
+    UnsupportedVersion,
+)
 from itemtrace.limits import PROFILES, Profile
 
 
@@ -22,7 +27,9 @@ def test_a_short_record_is_one_value():
     made = record.make("seal", RUN, 2, body)
     hashed = sha256(f"it1;seal;{RUN};2;13;{body}".encode()).digest()
     digest = urlsafe_b64encode(hashed).rstrip(b"=").decode()
-    assert chunks.split(made, PROFILES["portable"]) == [f"it1;seal;{RUN};2;13;1/1;{digest};{body}"]
+    assert chunks.split(made, PROFILES["portable"]) == [
+        f"it1;seal;{RUN};2;13;1/1;{digest};{body}"
+    ]
 
 
 def test_cut_at_characters():
@@ -50,7 +57,10 @@ def test_doubles_are_one():
 
 def test_a_missing_chunk_is_named():
     """The message says how many are there and which is the first that is not."""
-    with pytest.raises(ChunkMissing, match=rf"record 7 has {len(VALUES) - 1} of {len(VALUES)} chunks; 2 is"):
+    with pytest.raises(
+        ChunkMissing,
+        match=rf"record 7 has {len(VALUES) - 1} of {len(VALUES)} chunks; 2 is",
+    ):
         chunks.join(map(record.parse, [VALUES[0], *VALUES[2:]]))
 
 
@@ -83,11 +93,15 @@ def test_what_was_altered_is_found(damage):
 
 def test_no_room():
     """Values too short for the header are refused with what to do."""
-    with pytest.raises(CodecError, match="raise OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT to 256"):
+    with pytest.raises(
+        CodecError, match="raise OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT to 256"
+    ):
         chunks.split(MADE, Profile("tiny", value_bytes=90))
 
 
-@pytest.mark.parametrize("value", ["", "item", "iterator", "it", "itx;", "Hello it1;item"])
+@pytest.mark.parametrize(
+    "value", ["", "item", "iterator", "it", "itx;", "Hello it1;item"]
+)
 def test_foreign_text_is_no_chunk(value):
     """What does not start like a chunk is none of ours."""
     assert record.parse(value) is None
@@ -95,11 +109,15 @@ def test_foreign_text_is_no_chunk(value):
 
 def test_a_newer_format_is_refused():
     """A later version is named, with the one that is known."""
-    with pytest.raises(UnsupportedVersion, match=r"format it2; this itemtrace reads it1"):
+    with pytest.raises(
+        UnsupportedVersion, match=r"format it2; this itemtrace reads it1"
+    ):
         record.parse("it2;item;what;ever")
 
 
-@pytest.mark.parametrize("value", ["it1;", "it1;item;short;1;1;1/1;digest;", VALUES[0][:60]])
+@pytest.mark.parametrize(
+    "value", ["it1;", "it1;item;short;1;1;1/1;digest;", VALUES[0][:60]]
+)
 def test_a_damaged_header_is_refused(value):
     """What starts like a chunk and is none is damage, not text."""
     with pytest.raises(CodecError, match="a chunk with a damaged header"):

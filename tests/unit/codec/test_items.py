@@ -16,14 +16,31 @@ def test_most_items_stay_the_same_object():
 @pytest.mark.parametrize(
     ("raw", "sent"),
     [
-        ({"type": "message", "created_by": "u", "id": "m"}, {"type": "message", "id": "m"}),
-        ({"type": "reasoning", "status": None}, {"type": "reasoning"}),
-        ({"type": "reasoning", "status": "completed"}, {"type": "reasoning", "status": "completed"}),
         (
-            {"type": "shell_call_output", "status": "x", "output": [{"stdout": "", "created_by": "u"}, "odd"]},
-            {"type": "shell_call_output", "status": "x", "output": [{"stdout": ""}, "odd"]},
+            {"type": "message", "created_by": "u", "id": "m"},
+            {"type": "message", "id": "m"},
         ),
-        ({"type": "shell_call_output", "output": "text"}, {"type": "shell_call_output", "output": "text"}),
+        ({"type": "reasoning", "status": None}, {"type": "reasoning"}),
+        (
+            {"type": "reasoning", "status": "completed"},
+            {"type": "reasoning", "status": "completed"},
+        ),
+        (
+            {
+                "type": "shell_call_output",
+                "status": "x",
+                "output": [{"stdout": "", "created_by": "u"}, "odd"],
+            },
+            {
+                "type": "shell_call_output",
+                "status": "x",
+                "output": [{"stdout": ""}, "odd"],
+            },
+        ),
+        (
+            {"type": "shell_call_output", "output": "text"},
+            {"type": "shell_call_output", "output": "text"},
+        ),
     ],
 )
 def test_what_is_left_out(raw, sent):
@@ -36,7 +53,9 @@ def test_a_local_shell_output_is_sent_as_the_sdk_sends_it():
     raw = {
         "type": "shell_call_output",
         "call_id": "c",
-        "output": [{"stdout": "hi", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}],
+        "output": [
+            {"stdout": "hi", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}
+        ],
         "status": "completed",
         "shell_output": [],
         "provider_data": {"x": 1},
