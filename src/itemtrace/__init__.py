@@ -1,10 +1,10 @@
 """Lossless OpenTelemetry traces for the OpenAI Agents SDK, and the run back from them.
 
-    import itemtrace
+import itemtrace
 
-    itemtrace.install()                       # records every run from now on
-    ledger = itemtrace.load()                 # the local store; or a path, or a URL
-    ledger.runs[0].to_input_list()
+itemtrace.install()                       # records every run from now on
+ledger = itemtrace.load()                 # the local store; or a path, or a URL
+ledger.runs[0].to_input_list()
 """
 
 from __future__ import annotations

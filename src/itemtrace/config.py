@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.errors import ConfigError
 from itemtrace.limits import PROFILES, Profile
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
 
 
 MESSAGES: Final = ("delta", "full", "off")
@@ -36,7 +39,9 @@ class Settings:
     messages: str = "delta"
     profile: Profile = PROFILES["portable"]
     content: bool = True
-    redact: Sequence[Callable[[dict[str, Any]], dict[str, Any] | None]] = field(default=())
+    redact: Sequence[Callable[[dict[str, Any]], dict[str, Any] | None]] = field(
+        default=()
+    )
     compat: bool = False
     state: bool = True
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from itemtrace.config import settings as read_settings
@@ -16,6 +15,8 @@ from itemtrace.sinks import make_sink
 
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from opentelemetry.sdk.trace.export import SpanExporter
 
     from itemtrace.capture.processor import Processor
@@ -34,7 +35,9 @@ class Installation:
         store: URL of the local store that is written, or empty.
     """
 
-    def __init__(self, processor: Processor, seam: RunnerSeam, removed: tuple[Any, ...]) -> None:
+    def __init__(
+        self, processor: Processor, seam: RunnerSeam, removed: tuple[Any, ...]
+    ) -> None:
         self._processor = processor
         self._seam = seam
         self._removed = removed
@@ -108,12 +111,20 @@ def install(  # noqa: PLR0913 - one keyword for each thing a user may choose
     with _lock:
         if _installed is not None:
             return _installed
-        chosen = read_settings(messages=messages, profile=profile, redact=redact, compat=compat, state=state)
-        sink = make_sink(exporter=exporter, tracer_provider=tracer_provider, store=store)
-        from agents.tracing import add_trace_processor  # noqa: PLC0415
+        chosen = read_settings(
+            messages=messages,
+            profile=profile,
+            redact=redact,
+            compat=compat,
+            state=state,
+        )
+        sink = make_sink(
+            exporter=exporter, tracer_provider=tracer_provider, store=store
+        )
+        from agents.tracing import add_trace_processor
 
-        from itemtrace.capture.processor import Processor  # noqa: PLC0415
-        from itemtrace.capture.runner import RunnerSeam  # noqa: PLC0415
+        from itemtrace.capture.processor import Processor
+        from itemtrace.capture.runner import RunnerSeam
 
         processor = Processor(chosen, sink)
         removed = () if keep_openai_exporter else _take_out_openai_exporter()
@@ -127,7 +138,7 @@ def install(  # noqa: PLR0913 - one keyword for each thing a user may choose
 
 def uninstall() -> None:
     """Stops recording, sends what has ended, and puts back exactly what was there."""
-    global _installed  # noqa: PLW0603
+    global _installed
     with _lock:
         installed, _installed = _installed, None
     if installed is not None:
@@ -150,7 +161,7 @@ def flush(timeout: float = 30.0) -> bool:
 
 def health() -> dict[str, int]:
     """Returns what itemtrace could not do so far: place -> count. Empty when all went well."""
-    from itemtrace.capture.guard import HEALTH  # noqa: PLC0415
+    from itemtrace.capture.guard import HEALTH
 
     return HEALTH.counts()
 
@@ -164,9 +175,13 @@ def ItemTraceProcessor(**options: Any) -> Processor:  # noqa: N802 - a class to 
         **options: `exporter`, `tracer_provider`, `store`, `messages`, `redact`, `profile`, `compat`,
             as in `install`.
     """
-    from itemtrace.capture.processor import Processor  # noqa: PLC0415
+    from itemtrace.capture.processor import Processor
 
-    where = {name: options.pop(name) for name in ("exporter", "tracer_provider", "store") if name in options}
+    where = {
+        name: options.pop(name)
+        for name in ("exporter", "tracer_provider", "store")
+        if name in options
+    }
     return Processor(read_settings(**options), lambda: make_sink(**where))
 
 
@@ -178,20 +193,22 @@ def _at_exit() -> None:
 
 def _multi() -> Any:
     """Returns the SDK's list of processors (agents/tracing/provider.py, `_multi_processor`)."""
-    from agents.tracing import get_trace_provider  # noqa: PLC0415
+    from agents.tracing import get_trace_provider
 
     return getattr(get_trace_provider(), "_multi_processor", None)
 
 
 def _take_out_openai_exporter() -> tuple[Any, ...]:
-    from agents.tracing.processors import default_processor  # noqa: PLC0415
+    from agents.tracing.processors import default_processor
 
     openai = default_processor()
     multi = _multi()
     present = getattr(multi, "_processors", ())
     if openai not in present:
         return ()
-    multi.set_processors([processor for processor in present if processor is not openai])
+    multi.set_processors(
+        [processor for processor in present if processor is not openai]
+    )
     return (openai,)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,11 +11,16 @@ from itemtrace.stores import WritableStore, open_store
 
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from opentelemetry.sdk.trace.export import SpanExporter
 
     from itemtrace.capture.sinks import Sink
 
-OTLP_ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+OTLP_ENDPOINTS: Final = (
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+)
 STORE_DELAY_MS: Final = 200
 """How long a span may wait before it is in the local store; a write costs about 1 ms."""
 
@@ -38,12 +42,16 @@ def make_sink(
         ConfigError: Arguments that exclude each other.
         SourceError: The store cannot be opened for writing.
     """
-    from opentelemetry.trace import NoOpTracerProvider  # noqa: PLC0415
+    from opentelemetry.trace import NoOpTracerProvider
 
-    from itemtrace.capture.sinks import Sink  # noqa: PLC0415
+    from itemtrace.capture.sinks import Sink
 
     if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-        return Sink(NoOpTracerProvider(), owned=False, describe="nowhere (OTEL_SDK_DISABLED is true)")
+        return Sink(
+            NoOpTracerProvider(),
+            owned=False,
+            describe="nowhere (OTEL_SDK_DISABLED is true)",
+        )
     if exporter is not None and tracer_provider is not None:
         msg = "give exporter= or tracer_provider=, not both: add the exporter to your provider"
         raise ConfigError(msg)
@@ -56,7 +64,7 @@ def make_sink(
 
 
 def _application_provider() -> Any:
-    from opentelemetry.trace import (  # noqa: PLC0415
+    from opentelemetry.trace import (
         NoOpTracerProvider,
         ProxyTracerProvider,
         get_tracer_provider,
@@ -69,9 +77,13 @@ def _application_provider() -> Any:
 
 
 def _with_existing(provider: Any, store: Any, *, given: bool) -> Sink:
-    from itemtrace.capture.sinks import Sink  # noqa: PLC0415
+    from itemtrace.capture.sinks import Sink
 
-    described = "the tracer provider that was given" if given else "the application's tracer provider"
+    described = (
+        "the tracer provider that was given"
+        if given
+        else "the application's tracer provider"
+    )
     if not store:
         return Sink(provider, owned=False, describe=described)
     opened = _open(store)
@@ -87,11 +99,11 @@ def _with_existing(provider: Any, store: Any, *, given: bool) -> Sink:
 
 
 def _own(exporter: SpanExporter | None, store: Any, environ: Mapping[str, str]) -> Sink:
-    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
-    from opentelemetry.trace import NoOpTracerProvider  # noqa: PLC0415
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from opentelemetry.trace import NoOpTracerProvider
 
-    from itemtrace.capture.sinks import SdkTraceIds, Sink  # noqa: PLC0415
+    from itemtrace.capture.sinks import SdkTraceIds, Sink
 
     places: list[str] = []
     processors: list[Any] = []
@@ -108,7 +120,11 @@ def _own(exporter: SpanExporter | None, store: Any, environ: Mapping[str, str]) 
         url = opened.url
         places.append(url)
     if not processors:
-        return Sink(NoOpTracerProvider(), owned=False, describe="nowhere (store=False and no endpoint)")
+        return Sink(
+            NoOpTracerProvider(),
+            owned=False,
+            describe="nowhere (store=False and no endpoint)",
+        )
     provider: TracerProvider = TracerProvider(id_generator=SdkTraceIds())
     for processor in processors:
         provider.add_span_processor(processor)
@@ -128,7 +144,7 @@ def _otlp_exporter(environ: Mapping[str, str]) -> SpanExporter:
         "OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"
     )
     if protocol == "grpc":
-        from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import (  # noqa: PLC0415
+        from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import (
             OTLPSpanExporter as GrpcExporter,
         )
 
@@ -136,7 +152,7 @@ def _otlp_exporter(environ: Mapping[str, str]) -> SpanExporter:
     if protocol != "http/protobuf":
         msg = f"OTLP protocol {protocol!r} is not supported; set http/protobuf or grpc"
         raise ConfigError(msg)
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # noqa: PLC0415
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import (
         OTLPSpanExporter,
     )
 
@@ -157,8 +173,10 @@ def _open(store: Any) -> WritableStore:
 
 
 def _store_processor(store: WritableStore) -> Any:
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    from itemtrace.capture.sinks import StoreExporter  # noqa: PLC0415
+    from itemtrace.capture.sinks import StoreExporter
 
-    return BatchSpanProcessor(StoreExporter(store), schedule_delay_millis=STORE_DELAY_MS)
+    return BatchSpanProcessor(
+        StoreExporter(store), schedule_delay_millis=STORE_DELAY_MS
+    )

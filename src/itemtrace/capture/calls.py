@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import functools
 from asyncio import CancelledError
-from collections.abc import Mapping
 from importlib import metadata
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from itemtrace.capture.frame import Call, Frame
 from itemtrace.capture.items import usage
 from itemtrace.capture.sessions import first_origins
 from itemtrace.capture.spans import Bare, CallInfo
-from itemtrace.capture.tree import OpenSpan
 
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from itemtrace.capture.frame import Call, Frame
     from itemtrace.capture.recording import Recording
+    from itemtrace.capture.tree import OpenSpan
     from itemtrace.codec.record import Record
 
 MODEL_SPANS = ("response", "generation")

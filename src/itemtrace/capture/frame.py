@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.capture.inputs import InputTable
 from itemtrace.capture.items import (
@@ -19,11 +19,14 @@ from itemtrace.capture.items import (
     usage,
     usual_type,
 )
-from itemtrace.capture.privacy import Privacy
 from itemtrace.codec import canonical
 from itemtrace.codec.canonical import TAG, Escaped
 from itemtrace.codec.items import as_input_item
 from itemtrace.codec.record import Record, make
+
+
+if TYPE_CHECKING:
+    from itemtrace.capture.privacy import Privacy
 
 
 LIFT_BYTES: Final = 8_192
@@ -91,7 +94,7 @@ class Frame:
 
     def __init__(
         self, run_id: str, shared: TraceShared, privacy: Privacy, *, ascii: bool
-    ) -> None:  # noqa: A002
+    ) -> None:
         self.id = run_id
         self.shared = shared
         self.privacy = privacy
@@ -342,7 +345,7 @@ class Frame:
     def item(  # noqa: PLR0913 - one keyword for each key of the body
         self,
         raw: Any,
-        type: str | None,  # noqa: A002 - the format's word
+        type: str | None,
         agent: str | None,
         *,
         call: int | None = None,

@@ -6,7 +6,6 @@ import functools
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -14,6 +13,8 @@ from itemtrace.errors import ItemTraceError
 
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from itemtrace.capture.recording import Recording
 
 P = ParamSpec("P")

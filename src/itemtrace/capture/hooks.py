@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agents import RunHooks
 from agents.tracing import get_current_span
 
 from itemtrace.capture.guard import guarded
-from itemtrace.capture.recording import Recording
+
+
+if TYPE_CHECKING:
+    from itemtrace.capture.recording import Recording
 
 
 class RecordingHooks(RunHooks[Any]):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 Ranges = list[list[int]]
@@ -63,7 +66,7 @@ class InputTable:
         ranges: Ranges = []
         used: set[int] = set()
         for item in items:
-            number = next(
+            found = next(
                 (
                     n
                     for n in self._index.get(item_key(item), ())
@@ -71,11 +74,11 @@ class InputTable:
                 ),
                 None,
             )
-            if number is None:
+            if found is None:
                 new.append(self._append(item, entry))
-                number = len(self._items) - 1
-            used.add(number)
-            _extend(ranges, number, 1)
+            place = len(self._items) - 1 if found is None else found
+            used.add(place)
+            _extend(ranges, place, 1)
         self._previous, self._ranges = list(items), ranges
         return new, [list(pair) for pair in ranges]
 

@@ -6,8 +6,6 @@ import functools
 from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
-from itemtrace.codec import canonical
-
 
 def dump(raw: Any) -> Any:
     """Returns a raw item as a mapping with unset fields left out; mappings as they are.
@@ -26,7 +24,7 @@ def dump(raw: Any) -> Any:
 @functools.cache
 def usual_classes() -> dict[str, type]:
     """Returns raw type -> the class that the `openai` package gives an output item of it."""
-    from openai.types.responses import ResponseOutputItem  # noqa: PLC0415
+    from openai.types.responses import ResponseOutputItem
 
     union = get_args(ResponseOutputItem)[0]
     classes: dict[str, type] = {}
@@ -94,7 +92,7 @@ def usual_type(raw: Any, handoffs: frozenset[str]) -> str:
 
 def handoff_names(agent: Any) -> frozenset[str]:
     """Returns the names of the tools through which an agent hands off."""
-    from agents import Handoff  # noqa: PLC0415
+    from agents import Handoff
 
     return frozenset(
         entry.tool_name
@@ -111,7 +109,7 @@ EXTRA_FIELDS: Final = (
 """Fields of the SDK's items beside `agent`, `raw_item`, `type` and `output`."""
 
 
-def extra(item: Any) -> dict[str, Any]:
+def extras_of(item: Any) -> dict[str, Any]:
     """Returns what an SDK item holds beside its raw item: what is set, as JSON."""
     found: dict[str, Any] = {}
     fields = item.__dict__

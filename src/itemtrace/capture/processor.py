@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from agents.tracing import Span, Trace, TracingProcessor
-from opentelemetry.trace import Tracer
 
 from itemtrace.capture.guard import FRAME, HEALTH, guarded
 from itemtrace.capture.recording import Given, Recording
@@ -17,7 +15,14 @@ from itemtrace.capture.spans import CallInfo
 from itemtrace.capture.tree import OpenSpan, OpenTrace, Tree
 from itemtrace.codec import canonical
 from itemtrace.codec.record import Record, make
-from itemtrace.config import Settings
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from opentelemetry.trace import Tracer
+
+    from itemtrace.config import Settings
 
 
 _SEAM_FILLS: Final = frozenset({"agent", "function", "handoff", "guardrail"})
@@ -147,11 +152,13 @@ class Processor(TracingProcessor):
             return
         recording.span_ended(opened)
         above = opened.parent.recording if opened.parent else None
-        if above is not recording and opened.data.type in ("task", "agent"):
-            if opened.data.type == "task" or above is not None:
-                _end_spans_only(recording)
-                if opened.trace.spans_only is recording:
-                    opened.trace.spans_only = None
+        kind = opened.data.type
+        if above is recording or kind not in ("task", "agent"):
+            return
+        if kind == "task" or above is not None:  # else more agents of the run may come
+            _end_spans_only(recording)
+            if opened.trace.spans_only is recording:
+                opened.trace.spans_only = None
 
     # --- life -------------------------------------------------------------------------
 

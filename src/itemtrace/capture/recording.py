@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace as otel_trace
 from opentelemetry.context import Context
@@ -15,8 +14,13 @@ from itemtrace.capture import calls, tools
 from itemtrace.capture.frame import Frame
 from itemtrace.capture.privacy import Privacy
 from itemtrace.capture.spans import Attributes, SpanContextInfo, error_type, keep_alive
-from itemtrace.capture.tree import OpenSpan, OpenTrace, Tree
-from itemtrace.codec.record import Record
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from itemtrace.capture.tree import OpenSpan, OpenTrace, Tree
+    from itemtrace.codec.record import Record
 
 
 @dataclass

@@ -7,17 +7,19 @@ confirmed or corrected, and whatever was never seen on the way is recorded now.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agents import ItemHelpers
 
 from itemtrace.capture import items as sdk
-from itemtrace.capture.frame import Emit, Frame
 from itemtrace.capture.inputs import item_key
-from itemtrace.capture.items import Recorded
 from itemtrace.codec import canonical
 from itemtrace.codec.canonical import TAG, Escaped
-from itemtrace.codec.record import Record
+
+
+if TYPE_CHECKING:
+    from itemtrace.capture.frame import Emit, Frame
+    from itemtrace.capture.items import Recorded
 
 
 def end_body(frame: Frame, result: Any, emit: Emit) -> dict[str, Any]:
@@ -76,7 +78,7 @@ def _record_of(frame: Frame, item: Any, emit: Emit) -> Recorded:
                 recorded.source = raw
                 recorded.predicted = False
                 return recorded
-    extra = sdk.extra(item)
+    extra = sdk.extras_of(item)
     output = getattr(item, "output", None)
     if item.type == "tool_call_output_item" and sdk.differs(output, raw):
         extra["output"] = output
@@ -139,7 +141,7 @@ def _meta(
 
 
 def _final_extra(item: Any, recorded: Recorded) -> dict[str, Any]:
-    extra = sdk.extra(item)
+    extra = sdk.extras_of(item)
     if item.type == "tool_call_output_item" and sdk.differs(item.output, item.raw_item):
         if recorded.output is item.output and "output" in recorded.extra:
             extra["output"] = recorded.extra["output"]
@@ -232,11 +234,11 @@ def _entries(frame: Frame, items: list[Any]) -> list[Any]:
     found: list[Any] = []
     for item in items:
         known = index.get(item_key(item), ())
-        recorded = next((entry for entry in known if entry.sent == item), None)
-        if recorded is None:
+        match = next((entry for entry in known if entry.sent == item), None)
+        if match is None:
             found.append(frame.privacy.item(sdk.dump(item))[0])
         else:
-            found.append(Escaped({TAG: "ref", "s": recorded.seq}))
+            found.append(Escaped({TAG: "ref", "s": match.seq}))
     return found
 
 

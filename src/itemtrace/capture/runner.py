@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import wrapt
 from agents import RunConfig, RunState
@@ -19,13 +18,18 @@ from agents.run import AgentRunner
 from agents.tracing import get_current_span
 
 from itemtrace.capture import results
-from itemtrace.capture.frame import Frame
 from itemtrace.capture.guard import FRAME, HEALTH, guarded
 from itemtrace.capture.hooks import RecordingHooks
 from itemtrace.capture.recording import Given, Recording, failure
 from itemtrace.capture.sessions import observed
-from itemtrace.capture.tree import Tree
 from itemtrace.codec import canonical
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from itemtrace.capture.frame import Frame
+    from itemtrace.capture.tree import Tree
 
 
 _OPTIONS: Final = (
@@ -119,7 +123,9 @@ async def _recorded(
         _failed(recording, error)
         raise
     finally:
-        with suppress(ValueError):  # closed from another context, when a loop is torn down
+        with suppress(
+            ValueError
+        ):  # closed from another context, when a loop is torn down
             FRAME.reset(token)
         _released(recording)
     return result

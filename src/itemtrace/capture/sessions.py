@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from itemtrace.capture.guard import guarded
 
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from itemtrace.capture.recording import Given
 
 
@@ -20,7 +21,6 @@ def observed(
     The SDK calls it with the stored items and the new ones (agents/run_internal/session_persistence.py,
     `prepare_input_with_session`); what it returns, filtered, is what the first model call of the run sees.
     """
-
     inner = getattr(
         callback, "itemtrace_inner", callback
     )  # a nested run gets its parent's config

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
-from opentelemetry.trace import Tracer
+from opentelemetry.trace import INVALID_SPAN_CONTEXT
 
 from itemtrace.capture.calls import versions
 from itemtrace.capture.guard import HEALTH
 from itemtrace.capture.tree import WANTED_TRACE_ID
 from itemtrace.codec.spans import SpanRow
 from itemtrace.errors import ItemTraceError
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.trace import Tracer
 
 
 SCOPE: Final = "itemtrace"
@@ -35,9 +40,7 @@ class RowSink(Protocol):
 
 def row_of(span: ReadableSpan) -> SpanRow:
     """Returns an ended OpenTelemetry span as a span row."""
-    context = (
-        span.get_span_context() if hasattr(span, "get_span_context") else span.context
-    )
+    context = span.get_span_context() or INVALID_SPAN_CONTEXT
     parent = span.parent
     scope = span.instrumentation_scope
     return SpanRow(
@@ -161,4 +164,4 @@ def _take_out(provider: Any, processor: Any) -> None:
     multi = getattr(provider, "_active_span_processor", None)
     processors = getattr(multi, "_span_processors", None)
     if isinstance(processors, tuple):
-        multi._span_processors = tuple(p for p in processors if p is not processor)  # type: ignore[union-attr]  # noqa: SLF001
+        multi._span_processors = tuple(p for p in processors if p is not processor)  # type: ignore[union-attr]

@@ -13,14 +13,12 @@ from time import time_ns as now_ns
 from typing import TYPE_CHECKING, Any
 
 from itemtrace.capture.items import Recorded, differs
-from itemtrace.capture.spans import CallInfo
-from itemtrace.capture.tree import OpenSpan
-from itemtrace.codec import canonical
 
 
 if TYPE_CHECKING:
     from itemtrace.capture.frame import Frame
     from itemtrace.capture.recording import Recording
+    from itemtrace.capture.tree import OpenSpan
     from itemtrace.codec.record import Record
 
 _NOTHING = object()
@@ -158,7 +156,7 @@ class ToolCalls:
             call.tool, "output_json_schema", None
         ):
             return None
-        from agents import ItemHelpers  # noqa: PLC0415
+        from agents import ItemHelpers
 
         return dict(ItemHelpers.tool_call_output_item(origin.source, call.result))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -22,12 +21,14 @@ from itemtrace.capture.frame import TraceShared
 from itemtrace.capture.privacy import Privacy
 from itemtrace.capture.spans import CallInfo, End, SpanContextInfo
 from itemtrace.capture.writer import Writer
-from itemtrace.codec.record import Record
-from itemtrace.config import Settings
 
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from itemtrace.capture.recording import Recording
+    from itemtrace.codec.record import Record
+    from itemtrace.config import Settings
 
 ENDED_TRACES: Final = 1_024
 """How many ended traces are remembered, so that a resumed run finds its trace."""
@@ -207,7 +208,7 @@ class Tree:
         return self._unseen(trace_id)
 
     def _unseen(self, trace_id: str) -> OpenTrace:
-        from agents.tracing import get_current_trace  # noqa: PLC0415
+        from agents.tracing import get_current_trace
 
         current = get_current_trace()
         if current is not None and current.trace_id == trace_id:
@@ -249,7 +250,7 @@ class Tree:
 
     # --- spans ----------------------------------------------------------------
 
-    def start(
+    def start(  # noqa: PLR0913, PLR0917 - what one span is made of
         self, sdk_id: str, data: Any, parent_id: str | None, opened: OpenTrace,
         recording: Recording | None, call: CallInfo | None = None, start_ns: int | None = None,
     ) -> OpenSpan:  # fmt: skip

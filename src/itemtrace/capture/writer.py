@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, Tracer
 
 from itemtrace.codec import chunks
-from itemtrace.codec.record import Record
 from itemtrace.limits import Profile, fit
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from itemtrace.codec.record import Record
 
 
 SDK_ATTRIBUTE_LIMIT = 128
@@ -43,6 +47,8 @@ class Writer:
         """
         attributes, length = _live_limits(span)
         profile = self._profile(length)
+        if profile.all_attributes is not None:
+            attributes = min(attributes, profile.all_attributes)
         values = [
             value for record in records for value in chunks.split(record, profile)
         ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import datetime
+import datetime as dt
 import decimal
 import enum
 import hashlib
@@ -48,7 +48,7 @@ _encode_plain = json.JSONEncoder(
 ).encode
 
 
-def dumps(value: object, *, ascii: bool = False) -> str:  # noqa: A002 - json's own word
+def dumps(value: object, *, ascii: bool = False) -> str:
     """Returns the canonical text of a value; never raises for what a run can hold.
 
     Args:
@@ -66,12 +66,12 @@ def dumps(value: object, *, ascii: bool = False) -> str:  # noqa: A002 - json's 
     return _escaped(text, ascii=ascii)
 
 
-def dumps_encoded(value: JSON, *, ascii: bool = False) -> str:  # noqa: A002 - json's own word
+def dumps_encoded(value: JSON, *, ascii: bool = False) -> str:
     """Returns the canonical text of what `encode` gave."""
     return _escaped(_encode_plain(value), ascii=ascii)
 
 
-def _escaped(text: str, *, ascii: bool) -> str:  # noqa: A002 - json's own word
+def _escaped(text: str, *, ascii: bool) -> str:
     if text.isascii() and "\x7f" not in text:
         return text
     return (_NON_ASCII if ascii else _UNSAFE).sub(_escape, text)
@@ -222,7 +222,9 @@ def type_name(value: object) -> str:
     """Returns the qualified name of a value's class, without `builtins`."""
     kind = type(value)
     module = kind.__module__
-    return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
+    return (
+        kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
+    )
 
 
 def _tag(name: str, value: JSON, **more: JSON) -> dict[str, JSON]:
@@ -235,22 +237,28 @@ _ENCODERS: list[tuple[type | tuple[type, ...], Callable[[Any, Path], JSON]]] = [
     (str, lambda v, _: _encode_text(str(v))),
     (int, lambda v, _: int(v)),
     (float, lambda v, path: _encode(float(v), path)),
-    ((bytes, bytearray, memoryview), lambda v, _: _tag("bytes", base64.b64encode(bytes(v)).decode())),
-    (datetime.datetime, lambda v, _: _tag("datetime", v.isoformat())),
-    (datetime.date, lambda v, _: _tag("date", v.isoformat())),
+    (
+        (bytes, bytearray, memoryview),
+        lambda v, _: _tag("bytes", base64.b64encode(bytes(v)).decode()),
+    ),
+    (dt.datetime, lambda v, _: _tag("datetime", v.isoformat())),
+    (dt.date, lambda v, _: _tag("date", v.isoformat())),
     (uuid.UUID, lambda v, _: _tag("uuid", str(v))),
     (decimal.Decimal, lambda v, _: _tag("decimal", str(v))),
     (tuple, lambda v, path: _tag("tuple", [_encode(c, path) for c in v])),
     (list, lambda v, path: [_encode(c, path) for c in v]),
-    ((set, frozenset), lambda v, path: _tag("set", sorted((_encode(c, path) for c in v), key=repr))),
+    (
+        (set, frozenset),
+        lambda v, path: _tag("set", sorted((_encode(c, path) for c in v), key=repr)),
+    ),
 ]
 
 _DECODERS: dict[str, Callable[[Any], Any]] = {
     "float": float,
     "join": "".join,
     "bytes": lambda v: base64.b64decode(v, validate=True),
-    "datetime": datetime.datetime.fromisoformat,
-    "date": datetime.date.fromisoformat,
+    "datetime": dt.datetime.fromisoformat,
+    "date": dt.date.fromisoformat,
     "uuid": uuid.UUID,
     "decimal": decimal.Decimal,
     "tuple": tuple,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from itemtrace.codec import canonical
 from itemtrace.codec.record import Chunk, Record, digest_of
 from itemtrace.codec.versions import CURRENT
 from itemtrace.errors import ChunkMissing, CodecError, DigestMismatch
-from itemtrace.limits import Profile
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from itemtrace.limits import Profile
 
 
 def split(record: Record, profile: Profile) -> list[str]:

@@ -8,12 +8,12 @@ run, seq, length and the whole body, so that a changed header is found like a ch
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from itemtrace.codec import canonical
 from itemtrace.codec.versions import CURRENT
 from itemtrace.errors import CodecError, UnsupportedVersion
 
@@ -48,7 +48,7 @@ class Record:
     @property
     def value(self) -> Any:
         """The body as JSON, its escapes unresolved."""
-        return canonical.json.loads(self.body)
+        return json.loads(self.body)
 
 
 @dataclass(frozen=True, slots=True)
