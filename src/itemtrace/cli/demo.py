@@ -9,6 +9,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol
 
@@ -137,7 +138,8 @@ def record(store: Noted, *, streamed: bool) -> list[Any]:
     with output.progress("recording the demo run"):
         install(exporter=StoreExporter(store), store=False, keep_openai_exporter=False)
         try:
-            results = asyncio.run(run_demo(streamed=streamed))
+            with ThreadPoolExecutor(1) as own:  # here a loop may be running already
+                results = own.submit(asyncio.run, run_demo(streamed=streamed)).result()
             taken = flush()
         finally:
             uninstall()
@@ -202,10 +204,8 @@ def parts(
         yield from header(sources.Found(ledger, ledger.runs, url, trace_id))
         yield from transcript(ledger.runs, scene)
         yield Text()
-    table = usage_table(roots)
-    if table is not None:
-        yield table
-        yield Text()
+    yield from filter(None, [usage_table(roots)])
+    yield Text()
 
 
 def proof_parts(

@@ -7,10 +7,11 @@ import time
 import pytest
 from tests.unit.cli.conftest import Story, answer, call, message, rows
 
-from itemtrace.cli import guard, output
+from itemtrace.cli import guard, main, output
+from itemtrace.cli.rebuild import total
 from itemtrace.errors import GapError, MissingExtra
 from itemtrace.ledger import io
-from itemtrace.stores import open_store
+from itemtrace.stores import Query, open_store
 from itemtrace.testing.synthetic import TRACE_ID
 
 
@@ -314,6 +315,14 @@ class TestRebuild:
         assert found.exit_code in (2, 70)
         assert after == [p for p in before if "bad.db-" not in p.name]
 
+    def test_total(self, store, tmp_path):
+        """How much there is to do is known where the source has an index."""
+        path = store(one())
+        spans = tmp_path / "spans.jsonl"
+        with open_store(spans, write=True) as opened:
+            opened.write(rows(one()))
+        assert [total(path, Query()), total(str(spans), Query())] == [1, None]
+
 
 class TestConvert:
     """`itemtrace convert`."""
@@ -377,6 +386,13 @@ class TestGuard:
         """The version, and that is all."""
         found = itemtrace("--version")
         assert (found.exit_code, found.stdout.startswith("itemtrace ")) == (0, True)
+
+    def test_main(self, monkeypatch, capsys):
+        """The entry point ends the process with the exit code."""
+        monkeypatch.setattr("sys.argv", ["itemtrace", "--version"])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert (ended.value.code, capsys.readouterr().out[:10]) == (0, "itemtrace ")
 
     def test_no_command(self, itemtrace):
         """Without a command there is help."""

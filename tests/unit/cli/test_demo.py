@@ -34,6 +34,13 @@ def environ(monkeypatch, sdk_processors):
     os.environ.update(before)
 
 
+def test_findings_are_an_exit_code(itemtrace, environ, tmp_path, monkeypatch):
+    """A demo whose ledgers are not exact ends with exit code 1."""
+    monkeypatch.setattr("itemtrace.ledger.Ledger.exact", False)
+    found = itemtrace("demo", "--store", str(tmp_path / "demo.db"))
+    assert (found.exit_code, "Something differs" in found.stdout) == (1, True)
+
+
 def test_differences_are_shown():
     """A fact that differs is named with what was expected and what came back."""
     found = found_of(Story())
@@ -59,9 +66,11 @@ def test_a_store_that_refuses(environ):
         record(Noted(Full()), streamed=False)
 
 
-def test_in_this_process(itemtrace, environ, tmp_path):
-    """The demo takes out what it put in."""
-    found = itemtrace("demo", "--store", str(tmp_path / "demo.db"))
-    assert (found.exit_code, "all equal" in found.stdout) == (0, True)
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_in_this_process(itemtrace, environ, tmp_path, options):
+    """The demo takes out what it put in, whatever the environment says."""
+    os.environ["OTEL_SDK_DISABLED"] = "true"
+    found = itemtrace("demo", "--store", str(tmp_path / "demo.db"), *options)
+    assert (found.exit_code, "equal" in found.stdout) == (0, True)
     with SpanRecorder() as recorder:
         assert recorder.rows() == []

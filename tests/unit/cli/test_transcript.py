@@ -524,3 +524,31 @@ def test_a_silent_call_before_others():
     found = lines(story.close())
     silent, then = (found.index(f"Desk  m-1 · call {n} · 0.5 ms · 10 → 5 tokens") for n in (0, 1))  # fmt: skip
     assert silent < then < found.index("│ Then")
+
+
+def test_a_lost_output():
+    """A call whose output is lost says so under it."""
+    story = Story()
+    story.responds(call("t", "c"), types=["tool_call_item"])
+    story.item("tool_call_output_item", answer("c", Escaped({TAG: "withheld", "n": 7})))
+    found = lines(story.close())
+    assert found[found.index("│ ✓ t") + 1] == "│   <withheld, 7 B>"
+
+
+def test_reasoning_in_the_open():
+    """Reasoning that is not encrypted is shown as it is."""
+    story = Story()
+    raw = {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "So."}]}  # fmt: skip
+    story.responds(raw, types=["reasoning_item"])
+    found = lines(story.close())
+    assert found[found.index("│ thought") + 1] == "│ So."
+
+
+def test_only_what_was_before():
+    """A resumed run that ended at once shows that it holds what was before."""
+    first, then = resumed([], [])
+    end = next(place for place, r in enumerate(then.records) if "After" in r.body)
+    del then.records[end:]
+    then.items = then.items[:3]
+    found = lines(first, then.close())
+    assert "… 3 items of the part before, run 00000000000000a1" in found

@@ -11,11 +11,12 @@ from tests.unit.cli.conftest import (
     render,
 )
 
-from itemtrace.cli.views import model_view, shown, tree
+from itemtrace.cli.views import item_list, model_view, shown, tree
 from itemtrace.cli.views.pretty import FOLDED
 from itemtrace.cli.views.scene import Wanted
 from itemtrace.codec.spans import SpanRow
 from itemtrace.errors import ConfigError
+from itemtrace.ledger.items import lost
 from itemtrace.testing.synthetic import TRACE_ID, ref
 
 
@@ -233,3 +234,14 @@ def test_trace_json():
     assert run["guardrails"]["input"][0]["tripwire"] is True
     assert run["usage"]["input_tokens"] == 20
     assert [inner["run_id"] for inner in run["runs"]] == ["00000000000000b1"]
+
+
+def test_lost_items_have_a_line():
+    """An item whose content is lost is in the list."""
+    assert item_list.preview(lost(3, "00000000000000a1")) == "missing"
+
+
+def test_a_span_with_two_parents():
+    """A span that was reached already is not drawn again."""
+    rows = [span("a", "c"), span("b", "a"), span("c", "b"), span("d", "a")]
+    assert len(list(tree.nodes(rows))) == 4

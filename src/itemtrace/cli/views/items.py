@@ -126,11 +126,6 @@ def result(call: ToolCall, scene: RunScene) -> Iterator[Part]:
         if hosted:
             yield from inside(prose(hosted, scene.scene.fold, style="dim"))
         return
-    if call.output.lost:
-        yield from inside(
-            [label((f"✗ the result: {mark(call.output.raw)}", "bold red"))]
-        )
-        return
     output = mapping(call.output.raw).get("output", call.output.raw)
     text = text_of(output)
     style = "red" if call.status in ("failed", "rejected") else ""

@@ -80,9 +80,8 @@ def pretty(value: Any, width: int, indent: int) -> str:
     """Returns a value at an indentation."""
     flat = compact(value)
     known, listed = mapping(value), sequence(value)
-    if not (known or listed) or TAG in known or len(flat) + indent <= width:
-        return flat
-    if indent > DEEPEST:
+    short = len(flat) + indent <= width or indent > DEEPEST
+    if short or TAG in known or not (known or listed):
         return flat
     pad = " " * (indent + 2)
     if known:

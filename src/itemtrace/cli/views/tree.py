@@ -60,8 +60,7 @@ def nodes(rows: Sequence[SpanRow]) -> Iterator[Node]:
         waiting = [(start, 0, "", "")] if start.span_id in left else []
         while waiting:
             row, depth, guide, below = waiting.pop()
-            if left.pop(row.span_id, None) is None:
-                continue
+            del left[row.span_id]
             yield Node(row, depth, guide)
             inner = [
                 child
