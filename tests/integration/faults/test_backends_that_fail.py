@@ -96,7 +96,9 @@ def test_a_full_disk(handoff, tmp_path, caplog):
     ours = [r.getMessage() for r in caplog.records if r.name == "itemtrace"]
     assert len(ours) == 1
     assert "the disk is full" in ours[0]
-    assert itemtrace.load(path) == before
+    after = itemtrace.load(path)
+    assert after.runs[: len(before.runs)] == before.runs
+    assert not after.exact
 
 
 def itemtrace_span(text):

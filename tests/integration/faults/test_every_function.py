@@ -134,6 +134,7 @@ ENDERS = {
     "itemtrace.capture.tree:Tree.get",
     "itemtrace.capture.tree:Tree.leave",
     "itemtrace.capture.tree:Tree.end_trace",
+    "itemtrace.capture.tree:Tree._remember",
     "itemtrace.capture.tree:Tree.end_root",
 }
 """What ends spans: when it fails at its very first line, spans stay open."""

@@ -17,7 +17,6 @@ from openai.types.responses.response_usage import (
 )
 
 from itemtrace.capture import items
-from itemtrace.capture.items import extra as beside
 
 
 CALL = ResponseFunctionToolCall(
@@ -90,12 +89,14 @@ def test_handoff_names():
 def test_extra_has_what_is_set():
     """Names that the raw item has are not repeated."""
     agent = Agent(name="A")
-    assert beside(MessageOutputItem(agent=agent, raw_item=MESSAGE)) == {}
-    assert beside(ToolApprovalItem(agent=agent, raw_item=CALL, tool_name="f")) == {
-        "tool_lookup_key": ("bare", "f")
-    }
+    assert items.extras_of(MessageOutputItem(agent=agent, raw_item=MESSAGE)) == {}
+    assert items.extras_of(
+        ToolApprovalItem(agent=agent, raw_item=CALL, tool_name="f")
+    ) == {"tool_lookup_key": ("bare", "f")}
     assert (
-        beside(ToolApprovalItem(agent=agent, raw_item=CALL, tool_name="g"))["tool_name"]
+        items.extras_of(ToolApprovalItem(agent=agent, raw_item=CALL, tool_name="g"))[
+            "tool_name"
+        ]
         == "g"
     )
 
@@ -107,7 +108,10 @@ def test_an_output_is_kept_only_where_it_differs():
     assert items.differs("other", raw)
     assert items.differs(3, raw)
     assert (
-        beside(ToolCallOutputItem(agent=Agent(name="A"), raw_item=raw, output=3)) == {}
+        items.extras_of(
+            ToolCallOutputItem(agent=Agent(name="A"), raw_item=raw, output=3)
+        )
+        == {}
     )
 
 
