@@ -211,7 +211,7 @@ def record(stage, stories, meanwhile=untouched):
         async with stage.client() as client:
             agents = stage.team(client)
             for story in stories:
-                seen.append(await _one(story, agents, meanwhile))
+                seen.append(await _one(story, agents, meanwhile))  # noqa: PERF401 - one after the other
 
     asyncio.run(play())
     return seen
