@@ -11,11 +11,27 @@ from itemtrace.testing.items import function_call, message
 from itemtrace.testing.provider import Step
 
 
+AT_WORK: list[asyncio.Event] = []
+
+
+@pytest.fixture(autouse=True)
+def nobody_at_work():
+    """Each test starts with an idle tool."""
+    AT_WORK[:] = [asyncio.Event()]
+
+
 @function_tool
 async def wait_for_ferry() -> str:
     """Waits for the ferry."""
-    await asyncio.sleep(5)
+    AT_WORK[0].set()
+    await asyncio.sleep(30)
     return "it came"
+
+
+async def arrived(fake):
+    """Waits until the model was asked."""
+    while not fake.requests:  # noqa: ASYNC110 - the server is in other threads
+        await asyncio.sleep(0.01)
 
 
 @function_tool
@@ -41,7 +57,7 @@ async def cancel_at(moment, result):
                 result.cancel()
         elif event.type == "run_item_stream_event" and event.name == "tool_called":
             if moment == "at_work":
-                await asyncio.sleep(0.05)
+                await AT_WORK[0].wait()
             if moment in ("tool_called", "at_work"):
                 result.cancel()
     await asyncio.sleep(0.05)  # the cancelled tasks end
@@ -97,12 +113,12 @@ async def test_cancel_after_turn(provide, proved):
 )
 async def test_cancelled_task(at, calls, tool, provide, proved, recorded):
     """A cancelled task is a cancelled run: what had ended is kept, what had not is open."""
-    delay = 5 if at == "model" else 0
+    delay = 30 if at == "model" else 0
     fake = provide(
         {"m": [Step([function_call("wait_for_ferry", "call_1")], delay=delay)]}
     )
     task = asyncio.create_task(Runner.run(porter(fake), "Is it here?"))
-    await asyncio.sleep(0.3)
+    await (arrived(fake) if at == "model" else AT_WORK[0].wait())
     task.cancel()
     with pytest.raises(asyncio.CancelledError) as raised:
         await task

@@ -138,7 +138,7 @@ async def test_nothing_is_left_behind(provide, recorded):
         if "fail" in canonical.dumps(body["input"]):
             return [function_call("nowhere", "call_1")]
         slow = "slow" in canonical.dumps(body["input"])
-        return Step([message("Done.")], delay=1.0 if slow else 0.0)
+        return Step([message("Done.")], delay=30.0 if slow else 0.0)
 
     fake = provide({"m": answer})
     agent = Agent(name="Shop", model=fake.responses_model("m"), tools=[fetch])
@@ -156,7 +156,9 @@ async def test_nothing_is_left_behind(provide, recorded):
                 await Runner.run(agent, "fail")
         else:
             task = asyncio.create_task(Runner.run(agent, "slow"))
-            await asyncio.sleep(0.03)
+            asked = len(fake.requests)
+            while len(fake.requests) == asked:  # noqa: ASYNC110 - the server is in other threads
+                await asyncio.sleep(0.005)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 

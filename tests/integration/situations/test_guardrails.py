@@ -9,6 +9,7 @@ from agents import (
     GuardrailFunctionOutput,
     InputGuardrailTripwireTriggered,
     OutputGuardrailTripwireTriggered,
+    RunHooks,
     Runner,
     ToolGuardrailFunctionOutput,
     ToolInputGuardrailTripwireTriggered,
@@ -46,11 +47,26 @@ async def streamed(agent, given, **more):
 WAYS = pytest.mark.parametrize("way", [plain, streamed])
 
 
-def guard(wait=0.0, **options):
-    """An input guardrail that trips on the word wine."""
+class Answered(RunHooks):
+    """Tells when the model has answered."""
+
+    def __init__(self):
+        self.event = asyncio.Event()
+
+    async def on_llm_end(self, context, agent, response):
+        """It has."""
+        self.event.set()
+
+
+async def at_once():
+    """Waits for nothing."""
+
+
+def guard(until=at_once, **options):
+    """An input guardrail that trips on the word wine, when something has happened."""
 
     async def no_wine(context, agent, given):
-        await asyncio.sleep(wait)
+        await until()
         return GuardrailFunctionOutput({"read": True}, "wine" in str(given))
 
     return input_guardrail(name="no_wine", **options)(no_wine)
@@ -88,13 +104,16 @@ async def test_guardrails_that_pass(way, provide, proved, recorded):
 @pytest.mark.parametrize("parallel", [True, False])
 async def test_input_tripwire(way, parallel, provide, proved):
     """A tripwire fails the run; a response that came meanwhile stays in the ledger."""
+    hooks = Answered()
     fake = provide({"m": [[message("A fine red.")]]})
     agent = Agent(
         name="Waiter",
         model=fake.responses_model("m"),
-        input_guardrails=[guard(0.2 if parallel else 0, run_in_parallel=parallel)],
+        input_guardrails=[
+            guard(hooks.event.wait if parallel else at_once, run_in_parallel=parallel)
+        ],
     )
-    error = await way(agent, "wine!")
+    error = await way(agent, "wine!", hooks=hooks)
     assert isinstance(error, InputGuardrailTripwireTriggered)
     (run,) = proved(error)
     assert run.status == "failed"
@@ -105,11 +124,16 @@ async def test_input_tripwire(way, parallel, provide, proved):
 
 async def test_input_tripwire_during_the_call(provide, proved):
     """A tripwire that ends the model call while it works leaves a call without answer."""
-    fake = provide({"m": [Step([message("A fine red.")], delay=1.0)]})
+    fake = provide({"m": [Step([message("A fine red.")], delay=30.0)]})
+
+    async def asked():
+        while not fake.requests:  # noqa: ASYNC110 - the server is in other threads
+            await asyncio.sleep(0.01)
+
     agent = Agent(
         name="Waiter",
         model=fake.responses_model("m"),
-        input_guardrails=[guard(0.1)],
+        input_guardrails=[guard(asked)],
     )
     error = await plain(agent, "wine!")
     assert isinstance(error, InputGuardrailTripwireTriggered)

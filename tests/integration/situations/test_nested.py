@@ -164,7 +164,7 @@ async def test_run_in_a_background_task(provide, proved):
     fake = provide(
         {
             "outer": [[function_call("delegate", "call_1")], [message("Started.")]],
-            "inner": [Step([message("late")], delay=0.3)],
+            "inner": [Step([message("late")], delay=0.8)],
         }
     )
     inner = agent(fake, "Inner")
