@@ -1,10 +1,11 @@
 # ruff: noqa: INP001 - a script, no package
 """Writes the generated pages of the documentation, or checks that they are fresh.
 
-    python tools/docs.py            writes docs/attributes.md and docs/cli.md
+    python tools/docs.py            writes docs/attributes.md, docs/cli.md, the tables of docs/backends.md
     python tools/docs.py --check    exit 1 and a line per page that is not as it should be
 
-`attributes.md` comes from `itemtrace.semconv`, `cli.md` from the commands themselves.
+`attributes.md` comes from `itemtrace.semconv`, `cli.md` from the commands themselves, the tables of
+`backends.md` from the demo and the degraders (`backend_table`).
 """
 
 from __future__ import annotations
@@ -157,7 +158,16 @@ def pages() -> dict[Path, Callable[[], str]]:
     cli = "itemtrace.cli"
     if find_spec(cli) and hasattr(importlib.import_module(cli), "app"):
         found[ROOT / "docs" / "cli.md"] = cli_page
+    backends = ROOT / "docs" / "backends.md"
+    found[backends] = lambda: backends_page(backends)
     return found
+
+
+def backends_page(path: Path) -> str:
+    """Returns the page of backends with fresh tables."""
+    table = importlib.import_module("backend_table")
+    text: str = table.page(path.read_text(encoding="utf-8"))
+    return text
 
 
 def main(arguments: list[str]) -> int:

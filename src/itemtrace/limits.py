@@ -22,6 +22,8 @@ class Profile:
         key: Prefix of the attribute keys; a number follows.
         ascii: Escape everything outside ASCII.
         array: Put all chunks of a span into one string array instead of numbered strings.
+        all_attributes: Most attributes on one span, those of others included; None for no limit
+            but the SDK's own.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Profile:
     key: str = "itemtrace.r."
     ascii: bool = False
     array: bool = False
+    all_attributes: int | None = None
 
 
 PROFILES: dict[str, Profile] = {
@@ -39,7 +42,8 @@ PROFILES: dict[str, Profile] = {
         Profile("portable"),
         Profile("ascii", ascii=True),
         Profile("elastic", value_bytes=1_000, ascii=True),
-        Profile("dash0", attributes=16),
+        Profile("dash0", attributes=16, all_attributes=32),
+        Profile("xray", span_bytes=40_000),
         Profile("tempo-array", array=True, attributes=1),
         Profile("langfuse", key="langfuse.observation.metadata.itemtrace.r."),
         Profile(

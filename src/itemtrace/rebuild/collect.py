@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 RUN_ID: Final = "itemtrace.run.id"
 """On every span of a recorded run."""
 
+SCOPE: Final = "itemtrace"
+"""Name of the instrumentation scope of our spans."""
+
+OPERATION: Final = "gen_ai.operation.name"
+
 MOST_TRIES: Final = 64
 """How many combinations of differing copies of chunks are tried against the digest."""
 
@@ -64,6 +69,7 @@ class Collected:
         gaps: What could not be verified.
         trace_ids: Traces in which there were chunks.
         mentioned: Runs that a span names in an attribute.
+        worked: Traces in which a span of ours says that an agent was at work.
     """
 
     records: dict[str, dict[int, dict[bytes, Record]]] = field(
@@ -73,6 +79,7 @@ class Collected:
     gaps: set[Gap] = field(default_factory=set[Gap])
     trace_ids: dict[str, None] = field(default_factory=dict[str, None])
     mentioned: set[str] = field(default_factory=set[str])
+    worked: set[str] = field(default_factory=set[str])
 
 
 def collect(rows: Iterable[SpanRow]) -> Collected:
@@ -83,6 +90,8 @@ def collect(rows: Iterable[SpanRow]) -> Collected:
         run_id = attributes.get(RUN_ID)
         if type(run_id) is str:
             intake.found.mentioned.add(run_id)
+        if row.scope == SCOPE and attributes.get(OPERATION) == "invoke_agent":
+            intake.found.worked.add(row.trace_id)
         for value in attributes.values():
             if type(value) is str and value[:1] != "[":
                 if value[:2] == "it":
@@ -91,6 +100,7 @@ def collect(rows: Iterable[SpanRow]) -> Collected:
                 for inner in candidates((value,)):
                     intake.take(inner, row.trace_id)
     intake.join_groups()
+    intake.name_silent_traces()
     return intake.found
 
 
@@ -190,6 +200,15 @@ class Intake:
             return
         of_run = self.found.records.setdefault(record.run, {})
         of_run.setdefault(record.seq, {})[record.digest] = record
+
+    def name_silent_traces(self) -> None:
+        """Traces of ours of which no record is there: something dropped the attributes."""
+        for trace_id in sorted(self.found.worked - self.found.trace_ids.keys()):
+            message = (
+                f"trace {trace_id} has spans of itemtrace and none of its records; a backend "
+                "that keeps only some keys needs a profile (docs/backends.md)"
+            )
+            self.found.gaps.add(Gap(GapCause.MISSING, message))
 
     def join_groups(self) -> None:
         """Joins the records that came in several chunks; what does not join becomes a gap."""
