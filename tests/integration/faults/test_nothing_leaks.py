@@ -299,8 +299,10 @@ def test_no_text_of_any_item_is_left(item, content):
         "caller",
         "approval_request_id",
     }
-    assert public.get("call_id") == marked.get("call_id")
-    assert public.get("id") == marked.get("id")
+    for name in ("id", "call_id"):
+        given = marked.get(name)
+        if content or not isinstance(given, str) or len(given) <= 200:
+            assert public.get(name) == given  # a longer one is no id and is withheld too
 
 
 def _marked(value, key=""):
