@@ -218,7 +218,8 @@ class Http:
         except zlib.error as error:
             why = f"its answer is not the gzip that it says ({error})"
             raise self._error(path, why) from error
-        if unpack is not None and body and not unpack.eof:
+        # read(n) gives what came before a broken end without a word; `length` is what is still due
+        if getattr(reply, "length", None) or (unpack is not None and not unpack.eof):
             raise http.client.IncompleteRead(bytes(body))
         kind = str(reply.headers.get("Content-Type", "")).partition(";")[0]
         return Answer(reply.status, bytes(body), kind.strip().lower())
