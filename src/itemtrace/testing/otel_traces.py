@@ -16,6 +16,7 @@ import functools
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
@@ -184,8 +185,9 @@ def scope_of(row: SpanRow) -> dict[str, str]:
 
 
 def instant(time_ns: int) -> str:
-    """Returns a time as seconds with nine digits behind the point."""
-    return f"{time_ns // 10**9}.{time_ns % 10**9:09d}"
+    """Returns a time as ClickHouse reads it, in UTC."""
+    seconds = datetime.fromtimestamp(time_ns // 10**9, UTC)
+    return f"{seconds:%Y-%m-%d %H:%M:%S}.{time_ns % 10**9:09d}"
 
 
 def column(attributes: Mapping[str, Any], layout: Layout) -> dict[str, Any]:

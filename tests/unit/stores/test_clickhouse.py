@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from typing import ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -62,7 +63,7 @@ def recorded():
 class Server(ThreadingHTTPServer):
     """Keeps what was asked of it."""
 
-    asked = []
+    asked: ClassVar[list[tuple[str, dict[str, str], str]]] = []
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -87,7 +88,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
 
-    def log_message(self, format, *args):
+    def log_message(self, format, *args):  # noqa: A002 - its name there
         """Keeps the terminal quiet."""
 
 
@@ -244,6 +245,20 @@ def test_spans_that_the_lookup_table_does_not_know(database):
     with open_embedded(database) as store:
         ((_, found),) = store.traces()
         assert len(list(found)) == 4
+
+
+@LAYOUTS
+def test_fractions_of_a_second(database, layout):
+    """Spans that all start within a second are found by the times of their trace."""
+    create(embedded(), database, layout)
+    at = 1_796_048_826_910_189_059
+    close = [replace(row(1, n), start_ns=at + n, end_ns=at + n) for n in range(3)]
+    insert(embedded(), database, close, layout)
+    with open_embedded(database) as store:
+        ((_, found),) = store.traces(Query(since_ns=at, until_ns=at + 1))
+        assert sorted(one.start_ns for one in found) == [at, at + 1, at + 2]
+        assert list(store.traces(Query(since_ns=at + 1))) == []
+        assert list(store.traces(Query(until_ns=at))) == []
 
 
 def test_a_span_that_ends_before_it_starts(database):

@@ -70,7 +70,8 @@ def run_row(line: Mapping[str, Any]) -> SpanRow:
 
 def end_of(line: Mapping[str, Any]) -> int:
     """Returns the end of a span; one before its start has a duration that went round."""
-    return (line["start"] + line["duration"]) & UINT64
+    start, duration = int(line["start"]), int(line["duration"])
+    return (start + duration) & UINT64
 
 
 def flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -33,6 +33,8 @@ NEEDED: Final = (
 PAGE: Final = 20_000
 """How many traces are listed at a time."""
 
+SECOND: Final = 10**9
+
 TELLING: Final = tuple(
     str(key)
     for key in (
@@ -187,11 +189,14 @@ class Table:
         parameters: dict[str, Any] = {"id": trace_id}
         bounds = ""
         if between is not None:
-            bounds = (
-                " AND Timestamp >= toDateTime({first:Int64})"
-                " AND Timestamp < toDateTime({last:Int64} + 1)"
+            bounds = (  # with a DateTime, `<` prunes wrongly: the key is in whole seconds
+                " AND Timestamp >= fromUnixTimestamp64Nano({first:Int64})"
+                " AND Timestamp <= fromUnixTimestamp64Nano({last:Int64})"
             )
-            parameters |= {"first": between[0], "last": between[1]}
+            parameters |= {
+                "first": between[0] * SECOND,
+                "last": between[1] * SECOND + SECOND - 1,
+            }
         columns = ", ".join(
             f"{sql} AS {name}" for name, sql in self.selection().items()
         )
