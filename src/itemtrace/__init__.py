@@ -21,6 +21,7 @@ from itemtrace.install import (
 )
 from itemtrace.ledger import Gap, GapCause, Item, Ledger, ModelCall, Run, ToolCall
 from itemtrace.rebuild import rebuild
+from itemtrace.replay import Tape, replay
 
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Ledger",
     "ModelCall",
     "Run",
+    "Tape",
     "ToolCall",
     "flush",
     "health",
@@ -40,5 +42,6 @@ __all__ = [
     "iter_ledgers",
     "load",
     "rebuild",
+    "replay",
     "uninstall",
 ]

@@ -14,6 +14,7 @@ from itemtrace.capture import calls, tools
 from itemtrace.capture.frame import Frame
 from itemtrace.capture.privacy import Privacy
 from itemtrace.capture.spans import Attributes, SpanContextInfo, error_type, keep_alive
+from itemtrace.codec import canonical
 
 
 if TYPE_CHECKING:
@@ -332,7 +333,18 @@ class Recording:
 
 def failure(error: BaseException, privacy: Privacy) -> dict[str, Any]:
     """Returns an exception as it may be recorded."""
-    return {"type": error_type(error), "message": privacy.value(str(error))}
+    kind = canonical.type_name(error)
+    found: dict[str, Any] = {
+        "type": error_type(error),
+        "message": privacy.value(str(error)),
+    }
+    if found["type"] != kind:
+        found["class"] = kind
+    cause = error.__cause__
+    if cause is not None:
+        text = privacy.value(str(cause))
+        found["cause"] = {"type": canonical.type_name(cause), "message": text}
+    return found
 
 
 def _count(items: Sequence[Any]) -> int:

@@ -29,11 +29,15 @@ class ErrorInfo:
         type: Class of the exception.
         message: Its text; a `Placeholder` where it is withheld.
         data: What the SDK's span says beside it, such as the exception's own text under `error`.
+        class_name: Class of the exception where `type` is the provider's code.
+        cause: The exception that it was raised from, such as what a tool raised.
     """
 
     type: str
     message: Any = ""
     data: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    class_name: str | None = None
+    cause: ErrorInfo | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +210,11 @@ def error_of(body: Any) -> ErrorInfo | None:
         return None
     known = mapping(body)
     return ErrorInfo(
-        str(known.get("type", "")), known.get("message", ""), part(known, "data")
+        str(known.get("type", "")),
+        known.get("message", ""),
+        part(known, "data"),
+        known.get("class"),
+        error_of(known.get("cause")),
     )
 
 

@@ -23,6 +23,7 @@ from itemtrace.ledger.parts import part
 if TYPE_CHECKING:
     import agents
 
+    from itemtrace.ledger.calls import ModelResponse
     from itemtrace.ledger.items import Item
     from itemtrace.ledger.run import Run
     from itemtrace.ledger.usage import RequestUsage, Usage
@@ -266,30 +267,34 @@ def raw_responses(run: Run) -> list[agents.ModelResponse]:
     Raises:
         GapError: An output item is lost or withheld.
     """
+    return [model_response(run, response) for response in run.raw_responses]
+
+
+def model_response(run: Run, response: ModelResponse) -> agents.ModelResponse:
+    """Returns one response as the SDK's object, new each time.
+
+    Raises:
+        GapError: An output item is lost or withheld.
+    """
     import agents
 
+    broken = next((item for item in response.items if lacks_content(item.raw)), None)
+    if broken is not None:
+        msg = f"item {broken.seq} of run {run.run_id} is not whole; `Run.gaps` says why"
+        raise GapError(msg)
     taken = {field.name for field in fields(agents.ModelResponse)}
-    found: list[agents.ModelResponse] = []
-    for response in run.raw_responses:
-        broken = next(
-            (item for item in response.items if lacks_content(item.raw)), None
-        )
-        if broken is not None:
-            msg = f"item {broken.seq} of run {run.run_id} is not whole; `Run.gaps` says why"
-            raise GapError(msg)
-        values: dict[str, Any] = {
-            "output": [],
-            "usage": usage(response.usage),
-            "response_id": response.response_id,
-            "request_id": response.request_id,
-            "raw_usage": response.raw_usage,
-        }
-        made = agents.ModelResponse(**{k: v for k, v in values.items() if k in taken})
-        made.output = [
-            _response_item(item) for item in response.items
-        ]  # not validated again
-        found.append(made)
-    return found
+    values: dict[str, Any] = {
+        "output": [],
+        "usage": usage(response.usage),
+        "response_id": response.response_id,
+        "request_id": response.request_id,
+        "raw_usage": response.raw_usage,
+    }
+    made = agents.ModelResponse(**{k: v for k, v in values.items() if k in taken})
+    made.output = [
+        _response_item(item) for item in response.items
+    ]  # not validated again
+    return made
 
 
 def _response_item(item: Item) -> Any:

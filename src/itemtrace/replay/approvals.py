@@ -1,0 +1,53 @@
+"""Decisions on pending approvals, as they were made when the run was recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from itemtrace.errors import GapError
+
+
+if TYPE_CHECKING:
+    from itemtrace.ledger import Approval
+    from itemtrace.replay.tape import Tape
+
+
+def decide(tape: Tape, result: Any) -> Any:
+    """Returns the state of an interrupted result with the recorded decisions on it.
+
+    Raises:
+        GapError: No recorded run decides on what the result waits for.
+    """
+    waiting = {item.call_id for item in result.interruptions}
+    decisions = _decisions(tape, waiting)
+    undecided = waiting - set(decisions)
+    if not waiting or not decisions:
+        calls = ", ".join(sorted(str(call) for call in undecided)) or "nothing"
+        msg = (
+            f"the tape has no decision on what this result waits for ({calls}); approve or reject "
+            "it yourself on result.to_state()"
+        )
+        raise GapError(msg)
+    state = result.to_state()
+    for item in state.get_interruptions():
+        approval = decisions.get(item.call_id)
+        if approval is None or approval.decision == "pending":
+            continue
+        if approval.decision == "approved":
+            state.approve(item)
+        elif approval.message:
+            state.reject(item, rejection_message=approval.message)
+        else:
+            state.reject(item)
+    return state
+
+
+def _decisions(tape: Tape, waiting: set[Any]) -> dict[Any, Approval]:
+    """Returns the decisions of the next recorded run that resumed one of these calls."""
+    for root in tape.roots:
+        if root.started:
+            continue
+        found = {a.call_id: a for a in root.run.approvals if a.item is None}
+        if waiting & set(found):
+            return found
+    return {}

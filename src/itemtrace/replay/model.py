@@ -1,0 +1,327 @@
+"""The model of a replay: answers from the tape, at the place where the run is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any, Final
+
+from agents import Model
+from agents.models import get_default_model_settings
+from agents.tracing import generation_span, response_span
+from agents.tracing.spans import SpanError
+
+from itemtrace.errors import GapError
+from itemtrace.ledger.checks import lacks_content
+from itemtrace.ledger.convert import sdk
+from itemtrace.replay import differences, failures, streams
+from itemtrace.replay.divergence import divergence, gap, input_differs, missing
+from itemtrace.replay.network import allowed
+from itemtrace.replay.report import Entry, Status
+
+
+if TYPE_CHECKING:
+    from agents import ModelResponse, ModelSettings
+
+    from itemtrace.ledger import ModelCall
+    from itemtrace.replay.frame import Frame
+    from itemtrace.replay.recorded import RecordedRun
+
+
+NANO: Final = 1e9
+
+
+class ReplayModel(Model):
+    """Stands in for every model of one run.
+
+    Its only state is the run's frame; what the SDK asks of a model beside an answer is what the base
+    class says.
+    """
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+
+    @property
+    def model(self) -> str | None:
+        """Name of the model that the next call was recorded with, for whoever describes it."""
+        recorded = self.frame.recorded
+        if recorded is None or self.frame.calls >= len(recorded.calls):
+            return None
+        return recorded.calls[self.frame.calls].model
+
+    async def get_response(self, *args: Any, **kwargs: Any) -> ModelResponse:
+        """Returns the recorded response, or what the real model says."""
+        asked = Asked(args, kwargs)
+        number = self._next()
+        if number is None:
+            real = self._real()
+            with allowed():
+                return await real.get_response(**self._live(asked))
+        recorded, call = self._find(number, asked)
+        await self._turn(recorded, number, call)
+        made = self._made(recorded, number, call)
+        with _span(call, asked) as span:
+            if call.error is not None and made is None:
+                raise self._error(span, call, asked)
+            assert made is not None  # noqa: S101 - a call without either has raised
+            _show(span, call, asked, made)
+        return made
+
+    async def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        """Yields events that end in the recorded response, or those of the real model."""
+        asked = Asked(args, kwargs)
+        number = self._next()
+        if number is None:
+            real = self._real()
+            with allowed():
+                async for event in real.stream_response(**self._live(asked)):
+                    yield event
+            return
+        recorded, call = self._find(number, asked)
+        await self._turn(recorded, number, call)
+        made = self._made(recorded, number, call)
+        with _span(call, asked) as span:
+            if call.error is not None and made is None:
+                raise self._error(span, call, asked)
+            assert made is not None  # noqa: S101 - a call without either has raised
+            response = _show(span, call, asked, made)
+            for event in streams.events(response, made.raw_usage):
+                yield event
+
+    # --- which call it is ------------------------------------------------------------
+
+    def _next(self) -> int | None:
+        """Returns the place of the call that is made; None for a real one."""
+        frame, tape = self.frame, self.frame.tape
+        tape.raise_pending_again()
+        name = frame.agent_name
+        number = frame.calls
+        frame.calls += 1
+        if (
+            frame.recorded is not None
+            and tape.options.until == f"{frame.path}#{number}"
+        ):
+            tape.live = True
+        if frame.recorded is None or tape.live or tape.options.model_is_live(name):
+            entry = Entry("model call", f"{frame.path}#{number}", name or "", "live")
+            tape.report.entries.append(entry)
+            return None
+        if not isinstance(tape.options.live_models, bool):
+            return self._of_agent(name or "")
+        return number
+
+    def _of_agent(self, name: str) -> int:
+        """Returns the place of an agent's next call; calls of the real ones are not counted."""
+        recorded = self.frame.recorded
+        assert recorded is not None  # noqa: S101 - asked for recorded runs only
+        earlier = self.frame.by_agent.get(name, 0)
+        self.frame.by_agent[name] = earlier + 1
+        own = [n for n, call in enumerate(recorded.calls) if call.agent == name]
+        return own[earlier] if earlier < len(own) else len(recorded.calls)
+
+    def _find(self, number: int, asked: Asked) -> tuple[RecordedRun, ModelCall]:
+        frame, tape = self.frame, self.frame.tape
+        recorded = frame.recorded
+        assert recorded is not None  # noqa: S101 - a run without one is real
+        place = f"{frame.path}#{number}"
+        if number >= len(recorded.calls):
+            cause = (
+                f"the recording has {len(recorded.calls)} model calls and was then "
+                f"{recorded.run.status}; the code goes on"
+            )
+            tape.report.entries.append(
+                Entry(
+                    "model call",
+                    place,
+                    frame.agent_name or "",
+                    "diverged",
+                    "not on the tape",
+                )
+            )
+            got = {"agent": frame.agent_name, "input": asked.items}
+            tape.diverged(missing(place, "a model call", got, cause), stop=True)
+        call = recorded.calls[number]
+        recorded.served_calls.add(number)
+        status: Status = "exact"
+        note = ""
+        if tape.options.verify != "off":
+            before = len(tape.report.divergences)
+            try:
+                self._verify(recorded, call, place, asked)
+            finally:
+                differing = tape.report.divergences[before:]
+                if differing:
+                    status, note = "diverged", ", ".join(d.what for d in differing)
+                entry = Entry("model call", place, call.agent or "", status, note)
+                tape.report.entries.append(entry)
+        else:
+            tape.report.entries.append(
+                Entry("model call", place, call.agent or "", status)
+            )
+        return recorded, call
+
+    def _verify(
+        self, recorded: RecordedRun, call: ModelCall, place: str, asked: Asked
+    ) -> None:
+        tape, name = self.frame.tape, self.frame.agent_name
+        where = f"turn {call.turn or call.n + 1}, agent {call.agent}"
+        if name is not None and call.agent is not None and call.agent != name:
+            cause = "the agent was renamed, or the code hands off to another one"
+            tape.diverged(
+                divergence(place, "the agent", call.agent, name, cause, where=where)
+            )
+        expected = recorded.input_of(call)
+        if not differences.same_list(expected, asked.items):
+            tape.diverged(input_differs(place, expected, asked.items, where))
+        if lacks_content(call.system) or call.system == asked.system:
+            return
+        cause = (
+            "the instructions were changed, or hold what changes from run to run: a time, an id, "
+            "or context that a served tool does not fill any more"
+        )
+        found = divergence(
+            place, "the instructions", call.system, asked.system, cause, where=where
+        )
+        if tape.options.until is not None:
+            tape.report.drift.append(str(found))
+        else:
+            tape.diverged(found)
+
+    # --- what it gives -----------------------------------------------------------------
+
+    async def _turn(self, recorded: RecordedRun, number: int, call: ModelCall) -> None:
+        place = f"{recorded.path}#{number}"
+        if call.response is None and call.error is None:
+            await self.frame.cancelled(
+                gap(
+                    place,
+                    "this model call",
+                    "the recording was cancelled before it ended",
+                )
+            )
+        key = recorded.model_key(number)
+        if not await self.frame.turnstile.wait(key):
+            self.frame.late(place)
+        self.frame.turnstile.done(key)
+
+    def _made(
+        self, recorded: RecordedRun, number: int, call: ModelCall
+    ) -> ModelResponse | None:
+        if call.response is None:
+            return None
+        place = f"{recorded.path}#{number}"
+        redacted = any(item.redacted for item in call.response.items)
+        if redacted and self.frame.tape.options.verify == "raise":
+            reason = "a redaction changed it; verify='log' serves it as it is"
+            raise self.frame.tape.stop(gap(place, "this response", reason))
+        try:
+            return sdk.model_response(recorded.run, call.response)
+        except GapError as error:
+            raise self.frame.tape.stop(
+                gap(place, "this response", str(error))
+            ) from error
+
+    def _error(self, span: Any, call: ModelCall, asked: Asked) -> Exception:
+        recorded = self.frame.recorded
+        assert recorded is not None  # noqa: S101 - asked for recorded runs only
+        assert call.error is not None  # noqa: S101 - asked for failed calls only
+        ended = recorded.run.error
+        text = str(call.error.data.get("error", call.error.message))
+        kind = ended.type if ended and call is recorded.calls[-1] else None
+        if kind is not None and ended is not None:
+            text = str(ended.message)
+        if not asked.tracing.is_disabled():
+            span.set_error(
+                SpanError(
+                    message=str(call.error.message), data=dict(call.error.data) or None
+                )
+            )
+        return failures.rebuilt(kind, text)
+
+    # --- the real model ------------------------------------------------------------------
+
+    def _real(self) -> Model:
+        """Returns the model that the caller's configuration names (agents/run_internal/turn_preparation.py)."""
+        config, agent = self.frame.config, self.frame.agent
+        for given in (getattr(config, "model", None), getattr(agent, "model", None)):
+            if isinstance(given, Model):
+                return given
+            if given is not None:
+                return config.model_provider.get_model(given)  # type: ignore[no-any-return]
+        return config.model_provider.get_model(None)  # type: ignore[no-any-return]
+
+    def _live(self, asked: Asked) -> dict[str, Any]:
+        """Returns the arguments for the real model, with the settings that its name implies."""
+        settings = _implied(self.frame).resolve(asked.given["model_settings"])
+        return {**asked.given, "model_settings": settings}
+
+
+NAMES: Final = (
+    "system_instructions", "input", "model_settings", "tools", "output_schema", "handoffs", "tracing",
+)  # fmt: skip
+"""The arguments of a model call that the SDK may pass by position (agents/models/interface.py)."""
+
+
+class Asked:
+    """The arguments of a model call.
+
+    Attributes:
+        given: All of them by name.
+        system: The instructions.
+        items: The input as a list.
+        tracing: How the call is traced.
+    """
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.given = {**dict(zip(NAMES, args, strict=False)), **kwargs}
+        self.system: str | None = self.given["system_instructions"]
+        told = self.given["input"]
+        self.items: list[Any] = (
+            [{"content": told, "role": "user"}] if isinstance(told, str) else list(told)
+        )
+        self.tracing = self.given["tracing"]
+
+
+def _implied(frame: Frame) -> ModelSettings:
+    """Returns the settings that the SDK would take from the real model's name alone."""
+    from agents import ModelSettings as Settings  # noqa: PLC0415 - a type above
+
+    agent, config = frame.agent, frame.config
+    named = getattr(agent, "model", None)
+    implicit = (
+        get_default_model_settings() if named is None
+        else get_default_model_settings(named) if isinstance(named, str)
+        else Settings()
+    )  # fmt: skip
+    if agent is None or agent.model_settings != implicit:
+        return Settings()
+    chosen = getattr(config, "model", None)
+    return get_default_model_settings(chosen) if isinstance(chosen, str) else implicit
+
+
+# --- spans ------------------------------------------------------------------------------
+
+
+def _span(call: ModelCall, asked: Asked) -> Any:
+    """Opens the span that the recorded call had, so that the trace keeps its shape."""
+    if call.api == "responses":
+        return response_span(disabled=asked.tracing.is_disabled())
+    disabled = asked.tracing.is_disabled() or call.api is None
+    return generation_span(model=call.model, disabled=disabled)
+
+
+def _show(span: Any, call: ModelCall, asked: Asked, made: ModelResponse) -> Any:
+    """Puts on the span what the SDK's own models put there, and returns the API's response."""
+    answered = call.response.model if call.response else None
+    response = streams.response_of(made, answered or call.model, call.start_ns / NANO)
+    if not asked.tracing.include_data():
+        return response
+    if call.api == "responses":
+        span.span_data.response = response
+        span.span_data.input = asked.items
+    else:
+        span.span_data.input = asked.items
+        span.span_data.output = [
+            item.model_dump() if hasattr(item, "model_dump") else item
+            for item in made.output
+        ]
+    return response
