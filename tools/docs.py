@@ -50,7 +50,8 @@ def attributes_page() -> str:
         "What itemtrace emits, all of it. Names without `itemtrace.` are those of the OpenTelemetry",
         "GenAI, OpenAI and MCP conventions, which are in development and have no release. `Content`",
         "marks what is left out when content is withheld; a key marked *compat* is emitted only with",
-        "`compat=True`. A key that ends in a dot is a prefix.",
+        "`compat=True`, one marked *openinference* with",
+        '`install(conventions=("genai", "openinference"))`. A key that ends in a dot is a prefix.',
         "",
         "## Spans",
         "",
@@ -83,6 +84,7 @@ def _keys(*, ours: bool) -> Iterator[str]:
         yield "|---|---|---|"
         for key in keys:
             compat = " *compat*" if key.compat else ""
+            compat += f" *{key.vocabulary}*" if key.vocabulary else ""
             yield f"| `{key}` | {key.type} | {key.brief}{compat} |"
 
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MESSAGES: Final = ("delta", "full", "off")
 """Readable copies: what is new in a call, everything it saw, or none."""
 
+CONVENTIONS: Final = ("genai", "openinference")
+"""Vocabularies of readable attributes; `genai` is always written."""
+
 CAPTURE_CONTENT: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 """`false`, `NO_CONTENT` and `EVENT_ONLY` withhold content; unset keeps it (docs/privacy.md)."""
 
@@ -33,6 +36,7 @@ class Settings:
         content: False withholds all content.
         redact: Functions over raw items, applied before anything is recorded.
         compat: Emit the older GenAI names beside the newer ones.
+        conventions: Vocabularies of readable attributes, of `CONVENTIONS`; the first is always there.
         state: Keep the SDK's `RunState` of interrupted runs, without the application's context.
     """
 
@@ -44,15 +48,22 @@ class Settings:
     )
     compat: bool = False
     state: bool = True
+    conventions: tuple[str, ...] = ("genai",)
+
+    @property
+    def vocabularies(self) -> tuple[str, ...]:
+        """The conventions beside the GenAI ones."""
+        return self.conventions[1:]
 
 
-def settings(
+def settings(  # noqa: PLR0913 - one keyword for each thing a user may choose
     *,
     messages: str | None = None,
     profile: str | Profile | None = None,
     redact: Sequence[Callable[[dict[str, Any]], dict[str, Any] | None]] = (),
     compat: bool = False,
     state: bool = True,
+    conventions: Sequence[str] | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Settings:
     """Returns the settings of arguments, then environment, then defaults.
@@ -75,7 +86,24 @@ def settings(
         redact=tuple(redact),
         compat=compat,
         state=state,
+        conventions=_conventions(conventions, environ),
     )
+
+
+def _conventions(
+    given: Sequence[str] | None, environ: Mapping[str, str]
+) -> tuple[str, ...]:
+    named = environ.get("ITEMTRACE_CONVENTIONS", "genai") if given is None else given
+    chosen = named.split(",") if isinstance(named, str) else named
+    names = tuple(dict.fromkeys(name.strip().lower() for name in chosen))
+    unknown = [name for name in names if name not in CONVENTIONS]
+    if unknown or "genai" not in names:
+        msg = (
+            f"conventions={tuple(chosen)!r} cannot be written; give 'genai', and beside it any of "
+            f"{', '.join(CONVENTIONS[1:])}"
+        )
+        raise ConfigError(msg)
+    return ("genai", *(name for name in names if name != "genai"))
 
 
 def _profile(name: str | Profile) -> Profile:

@@ -80,6 +80,7 @@ def install(  # noqa: PLR0913 - one keyword for each thing a user may choose
     redact: Sequence[Redactor] = (),
     profile: str | Profile | None = None,
     compat: bool = False,
+    conventions: Sequence[str] | None = None,
     state: bool = True,
     keep_openai_exporter: bool = True,
 ) -> Installation:
@@ -100,6 +101,8 @@ def install(  # noqa: PLR0913 - one keyword for each thing a user may choose
         redact: Functions over raw items, applied before anything is recorded.
         profile: How records are cut to fit a backend, a name in `itemtrace.limits.PROFILES`.
         compat: Emit the older GenAI names beside the newer ones.
+        conventions: `("genai", "openinference")` also writes OpenInference's attributes, for Phoenix
+            and Arize; the default is `("genai",)`.
         state: Keep the SDK's state of runs that wait for an approval, without the context object.
         keep_openai_exporter: False takes the SDK's own exporter to OpenAI out until `uninstall()`.
 
@@ -116,6 +119,7 @@ def install(  # noqa: PLR0913 - one keyword for each thing a user may choose
             profile=profile,
             redact=redact,
             compat=compat,
+            conventions=conventions,
             state=state,
         )
         sink = make_sink(
@@ -173,7 +177,7 @@ def ItemTraceProcessor(**options: Any) -> Processor:  # noqa: N802 - a class to 
 
     Args:
         **options: `exporter`, `tracer_provider`, `store`, `messages`, `redact`, `profile`, `compat`,
-            as in `install`.
+            `conventions`, as in `install`.
     """
     from itemtrace.capture.processor import Processor
 

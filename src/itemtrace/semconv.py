@@ -16,6 +16,7 @@ Where = Literal["model", "agent", "tool", "workflow", "other", "any", "runner", 
 
 GENAI: Final = "GenAI conventions"
 OPENAI: Final = "OpenAI conventions"
+OPENINFERENCE: Final = "OpenInference"
 MCP: Final = "MCP conventions"
 OTEL: Final = "OpenTelemetry conventions"
 OURS: Final = "itemtrace"
@@ -32,6 +33,7 @@ class Key(str):
             record writer (`sink`) open or complete.
         source: The convention it comes from.
         compat: Only emitted with `compat=True`.
+        vocabulary: Only emitted where `conventions=` names this one; empty for what is always there.
     """
 
     brief: str
@@ -39,8 +41,9 @@ class Key(str):
     where: Where
     source: str
     compat: bool
+    vocabulary: str
 
-    __slots__ = ("brief", "compat", "source", "type", "where")
+    __slots__ = ("brief", "compat", "source", "type", "vocabulary", "where")
 
 
 class SpanName(str):
@@ -66,7 +69,7 @@ SPAN_NAMES: Final[dict[str, SpanName]] = {}
 """Every span name or pattern that may be emitted."""
 
 
-def _key(
+def _key(  # noqa: PLR0913 - the columns of a table
     name: str,
     kind: Type,
     where: Where,
@@ -74,10 +77,11 @@ def _key(
     *,
     source: str = OURS,
     compat: bool = False,
+    vocabulary: str = "",
 ) -> Key:
     key = Key(name)
     key.brief, key.type, key.where = brief, kind, where
-    key.source, key.compat = source, compat
+    key.source, key.compat, key.vocabulary = source, compat, vocabulary
     return KEYS.setdefault(name, key)
 
 
@@ -85,6 +89,11 @@ def _genai(
     name: str, kind: Type, where: Where, brief: str, *, compat: bool = False
 ) -> Key:
     return _key(f"gen_ai.{name}", kind, where, brief, source=GENAI, compat=compat)
+
+
+def _openinference(name: str, kind: Type, where: Where, brief: str) -> Key:
+    source, vocabulary = OPENINFERENCE, "openinference"
+    return _key(name, kind, where, brief, source=source, vocabulary=vocabulary)
 
 
 def _ours(name: str, kind: Type, where: Where, brief: str) -> Key:
@@ -344,6 +353,135 @@ MCP_METHOD_NAME = _key(
     "any",
     "`tools/list`, or `tools/call` on the tool span of an MCP tool.",
     source=MCP,
+)
+
+
+# --- OpenInference, the optional second vocabulary --------------------------------------
+
+OPENINFERENCE_SPAN_KIND = _openinference(
+    "openinference.span.kind",
+    "string",
+    "any",
+    "`AGENT`, `LLM`, `TOOL`, `GUARDRAIL` or `CHAIN`.",
+)
+SESSION_ID = _openinference("session.id", "string", "any", "The trace's `group_id`.")
+METADATA = _openinference(
+    "metadata", "string", "workflow", "The trace's metadata, JSON. Content."
+)
+AGENT_NAME = _openinference("agent.name", "string", "agent", "`Agent.name`.")
+GRAPH_NODE_ID = _openinference(
+    "graph.node.id", "string", "agent", "`Agent.name`, for the graph of agents."
+)
+LLM_SYSTEM = _openinference(
+    "llm.system", "string", "model", "The kind of API, such as `openai`."
+)
+LLM_PROVIDER = _openinference(
+    "llm.provider", "string", "model", "Who hosts it, such as `azure`."
+)
+LLM_MODEL_NAME = _openinference(
+    "llm.model_name",
+    "string",
+    "model",
+    "The model that answered, else the requested one.",
+)
+LLM_REQUEST_MODEL_NAME = _openinference(
+    "llm.request.model_name", "string", "model", "The requested model."
+)
+LLM_RESPONSE_MODEL_NAME = _openinference(
+    "llm.response.model_name", "string", "model", "The model that answered."
+)
+LLM_INVOCATION_PARAMETERS = _openinference(
+    "llm.invocation_parameters",
+    "string",
+    "model",
+    "The settings of `gen_ai.request.*`, JSON.",
+)
+LLM_FINISH_REASON = _openinference(
+    "llm.finish_reason", "string", "model", "Why the model stopped."
+)
+LLM_TOKEN_COUNT_PROMPT = _openinference(
+    "llm.token_count.prompt", "int", "model", "Input tokens."
+)
+LLM_TOKEN_COUNT_COMPLETION = _openinference(
+    "llm.token_count.completion", "int", "model", "Output tokens."
+)
+LLM_TOKEN_COUNT_TOTAL = _openinference("llm.token_count.total", "int", "model", "Both.")
+LLM_TOKEN_COUNT_PROMPT_DETAILS_CACHE_READ = _openinference(
+    "llm.token_count.prompt_details.cache_read",
+    "int",
+    "model",
+    "Input tokens read from a cache.",
+)
+LLM_TOKEN_COUNT_PROMPT_DETAILS_CACHE_WRITE = _openinference(
+    "llm.token_count.prompt_details.cache_write",
+    "int",
+    "model",
+    "Input tokens written to a cache.",
+)
+LLM_TOKEN_COUNT_PROMPT_DETAILS_AUDIO = _openinference(
+    "llm.token_count.prompt_details.audio",
+    "int",
+    "model",
+    "Input tokens that are audio.",
+)
+LLM_TOKEN_COUNT_COMPLETION_DETAILS_REASONING = _openinference(
+    "llm.token_count.completion_details.reasoning",
+    "int",
+    "model",
+    "Output tokens spent on reasoning.",
+)
+LLM_TOKEN_COUNT_COMPLETION_DETAILS_AUDIO = _openinference(
+    "llm.token_count.completion_details.audio",
+    "int",
+    "model",
+    "Output tokens that are audio.",
+)
+LLM_INPUT_MESSAGES = _openinference(
+    "llm.input_messages.",
+    "string",
+    "model",
+    "Prefix of the flattened input, one key per leaf: as many of the newest messages as fit. Content.",
+)
+LLM_OUTPUT_MESSAGES = _openinference(
+    "llm.output_messages.",
+    "string",
+    "model",
+    "Prefix of the flattened output. Content.",
+)
+LLM_TOOLS = _openinference(
+    "llm.tools.",
+    "string",
+    "model",
+    "Prefix of the tools: type and name of each. Content.",
+)
+PROMPT_ID = _openinference("prompt.id", "string", "model", "The id of a stored prompt.")
+TOOL_NAME = _openinference(
+    "tool.name",
+    "string",
+    "tool",
+    "The tool's name; of a handoff the tool that the model called for it.",
+)
+TOOL_ID = _openinference("tool.id", "string", "tool", "Id of the tool call.")
+TOOL_DESCRIPTION = _openinference(
+    "tool.description", "string", "tool", "The tool's description."
+)
+INPUT_VALUE = _openinference(
+    "input.value",
+    "string",
+    "any",
+    "A model's input as in `gen_ai.input.messages`, a tool's arguments, a handoff's source. Content.",
+)
+INPUT_MIME_TYPE = _openinference(
+    "input.mime_type", "string", "any", "`application/json` or `text/plain`."
+)
+OUTPUT_VALUE = _openinference(
+    "output.value",
+    "string",
+    "any",
+    "A model's output as in `gen_ai.output.messages`, a tool's result, a handoff's target, custom data. Content.",
+)
+OUTPUT_MIME_TYPE = _openinference(
+    "output.mime_type", "string", "any", "`application/json` or `text/plain`."
 )
 
 # --- ours -------------------------------------------------------------------------------

@@ -179,7 +179,7 @@ def rows():
         for data in DATA:
             for error in (None, ERROR):
                 name, kind, attributes = on_start(data, info)
-                name, more, error_type, _ = on_end(data, info, error)
+                name, more, error_type, *_ = on_end(data, info, error)
                 yield row_of(name, kind, {**attributes, **more}, error_type)
 
 

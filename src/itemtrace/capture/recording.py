@@ -13,7 +13,7 @@ from itemtrace import semconv
 from itemtrace.capture import calls, tools
 from itemtrace.capture.frame import Frame
 from itemtrace.capture.privacy import Privacy
-from itemtrace.capture.spans import Attributes, SpanContextInfo, error_type, keep_alive
+from itemtrace.capture.spans import Attributes, SpanContextInfo, error_type, own_start
 from itemtrace.codec import canonical
 
 
@@ -115,7 +115,11 @@ class Recording:
             if isinstance(self.given.agent, str)
             else getattr(self.given.agent, "name", None)
         )
-        self._info = SpanContextInfo(group_id=opened.shared.group, agent_name=name)
+        self._info = SpanContextInfo(
+            group_id=opened.shared.group,
+            agent_name=name,
+            vocabularies=self.tree.settings.vocabularies,
+        )
         span = self.start_span("run_start", parent_context=self._parent)
         try:
             if span.is_recording():
@@ -147,7 +151,7 @@ class Recording:
         if name:
             attributes[semconv.GEN_AI_AGENT_NAME] = name
         span.set_attributes(attributes)
-        self.tree.writer.put(span, records, keep_alive(self._info))
+        self.tree.writer.put(span, records, own_start(self._info))
 
     def _begin_body(self, frame: Frame, agent: str | None) -> dict[str, Any]:
         shared, given = frame.shared, self.given
@@ -231,7 +235,7 @@ class Recording:
     ) -> otel_trace.Span:
         """Starts a span for a record that the SDK has no span for."""
         context = parent_context or self._parent or Context()
-        attributes = keep_alive(self._info)
+        attributes = own_start(self._info)
         return self.tree.writer.tracer.start_span(
             name, context, SpanKind.INTERNAL, attributes, start_time=start_ns
         )
@@ -248,7 +252,7 @@ class Recording:
         context = otel_trace.set_span_in_context(parent.otel) if parent else None
         span = self.start_span(name, parent_context=context, start_ns=at_ns)
         try:
-            self.tree.writer.put(span, records, keep_alive(self._info))
+            self.tree.writer.put(span, records, own_start(self._info))
         finally:
             span.end(at_ns)
 
@@ -288,7 +292,7 @@ class Recording:
         span = self.start_span("run_end")
         try:
             span.set_attributes(self._summary(frame, status, more))
-            self.tree.writer.put(span, records, keep_alive(self._info))
+            self.tree.writer.put(span, records, own_start(self._info))
         finally:
             span.end()
 

@@ -244,6 +244,7 @@ class Tree:
             content=settings.content if content is None else content,
             messages=settings.messages,
             compat=settings.compat,
+            vocabularies=settings.vocabularies,
             privacy=self._redaction,
             call=call,
         )
@@ -326,9 +327,11 @@ class Tree:
                 try:
                     end = spans.on_end(span.data, span.info, span.error)
                     self._close(otel, end, span)
+                    for more in end.more:
+                        otel.set_attributes(more(self.writer.room(otel, records)))
                 finally:  # the ledger does not depend on what is there for eyes
                     if records:
-                        self.writer.put(otel, records, spans.keep_alive(span.info))
+                        self.writer.put(otel, records, spans.own_start(span.info))
         finally:
             otel.end(end_ns)
 

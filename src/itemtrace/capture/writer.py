@@ -71,6 +71,21 @@ class Writer:
                 more.end()
             placed += max(done, 1)
 
+    def room(self, span: Span, records: Iterable[Record]) -> int:
+        """Returns how many attributes a span can take beside its records.
+
+        Args:
+            span: A recording span.
+            records: What `put` will be given.
+        """
+        most, length = _live_limits(span)
+        profile = self._profile(length)
+        if profile.all_attributes is not None:
+            most = min(most, profile.all_attributes)
+        share = sum(len(chunks.split(record, profile)) for record in records)
+        share = 1 if profile.array and share else min(share, profile.attributes)
+        return max(most - len(getattr(span, "attributes", None) or ()) - share, 0)
+
     def _set(self, span: Span, values: list[str], room: int, profile: Profile) -> int:
         """Sets as many values as fit; returns how many."""
         taken: list[str] = []

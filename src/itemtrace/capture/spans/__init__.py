@@ -11,9 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from opentelemetry.trace import SpanKind
+
+from itemtrace.capture import openinference
 from itemtrace.capture.spans import audio, model, run, steps, tool
 from itemtrace.capture.spans.base import (
     HANDLERS,
+    VOCABULARIES,
     Attributes,
     Bare,
     CallInfo,
@@ -21,12 +25,15 @@ from itemtrace.capture.spans.base import (
     Handler,
     SpanContextInfo,
     Start,
+    end_in_all,
     finish,
     keep_alive,
     register,
+    start_in_all,
 )
 from itemtrace.capture.spans.errors import error_type, span_error_type
-from itemtrace.capture.spans.run import workflow_name, workflow_start
+from itemtrace.capture.spans.run import workflow_name
+from itemtrace.capture.spans.run import workflow_start as plain_workflow_start
 
 
 if TYPE_CHECKING:
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HANDLERS",
+    "VOCABULARIES",
     "Attributes",
     "Bare",
     "CallInfo",
@@ -46,19 +54,35 @@ __all__ = [
     "keep_alive",
     "on_end",
     "on_start",
+    "own_start",
     "register",
     "span_error_type",
     "workflow_name",
     "workflow_start",
 ]
 
-MODULES = (audio, model, run, steps, tool)
-"""The modules that register handlers; a new one is a line here."""
+MODULES = (audio, model, run, steps, tool, openinference)
+"""The modules that register handlers and vocabularies; a new one is a line here."""
 
 
 def on_start(span_data: Any, info: SpanContextInfo) -> Start:
     """Returns how a span opens: its name, kind and what samplers may ask for."""
-    return HANDLERS.get(span_data.type, steps.UNKNOWN).start(span_data, info)
+    start = HANDLERS.get(span_data.type, steps.UNKNOWN).start(span_data, info)
+    return start_in_all(span_data.type, start, info)
+
+
+def own_start(info: SpanContextInfo) -> Attributes:
+    """Returns what a span of ours has that no SDK span stands behind."""
+    start = Start("", SpanKind.INTERNAL, keep_alive(info))
+    return start_in_all("itemtrace", start, info).attributes
+
+
+def workflow_start(
+    trace_id: str, info: SpanContextInfo, metadata: Mapping[str, Any] | None = None
+) -> Start:
+    """Returns how a trace's root span opens; see `run.workflow_start`."""
+    start = plain_workflow_start(trace_id, info, metadata)
+    return start_in_all("trace", start, info)
 
 
 def on_end(
@@ -72,4 +96,5 @@ def on_end(
         error: The SDK's `SpanError`.
     """
     handler = HANDLERS.get(span_data.type, steps.UNKNOWN)
-    return finish(handler, span_data, info, error)
+    end = finish(handler, span_data, info, error)
+    return end_in_all(span_data.type, end, info)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from itemtrace import semconv
@@ -93,6 +94,7 @@ class SpanContextInfo:
         content: False withholds arguments, results, messages, error texts and custom data.
         messages: Readable copies: `delta`, `full` or `off`.
         compat: Emit the older names beside the newer ones.
+        vocabularies: What else names the same things, of `VOCABULARIES`.
         call: What the runner seam knows; None when only tracing callbacks are there.
         limit: Most UTF-8 bytes of one readable copy.
         privacy: Redacts what is shown; None where there are no redactions.
@@ -104,6 +106,7 @@ class SpanContextInfo:
     content: bool = True
     messages: str = "delta"
     compat: bool = False
+    vocabularies: tuple[str, ...] = ()
     call: CallInfo | None = None
     limit: int = LIMIT
     privacy: Privacy | None = None
@@ -152,13 +155,15 @@ class Start(NamedTuple):
 class End(NamedTuple):
     """How a span closes; status is ERROR with `error_type`, else UNSET.
 
-    `message` is the status description. `attributes` has `error.type` already.
+    `message` is the status description. `attributes` has `error.type` already. Each of `more` gives
+    attributes for the eyes that may be left out, for as many as there is room for.
     """
 
     name: str
     attributes: Attributes
     error_type: str | None
     message: str | None
+    more: tuple[Callable[[int], Attributes], ...] = ()
 
 
 class Named(NamedTuple):
@@ -181,6 +186,50 @@ class Handler(NamedTuple):
 
 HANDLERS: Final[dict[str, Handler]] = {}
 """SDK span type -> handler."""
+
+
+class Vocabulary(NamedTuple):
+    """Another set of names for what a span says, made from what the handlers said.
+
+    Attributes:
+        start: Span type, where the span stands and its attributes to more attributes, at its start.
+        end: As `start`, at its end.
+        more: Its attributes and a number to at most so many attributes that may be left out.
+    """
+
+    start: Callable[[str, SpanContextInfo, Attributes], Attributes]
+    end: Callable[[str, SpanContextInfo, Attributes], Attributes]
+    more: Callable[[Attributes, int], Attributes]
+
+
+VOCABULARIES: Final[dict[str, Vocabulary]] = {}
+"""Name, as in `install(conventions=...)` -> vocabulary."""
+
+
+def register_vocabulary(name: str, vocabulary: Vocabulary) -> None:
+    """Makes a vocabulary known."""
+    VOCABULARIES[name] = vocabulary
+
+
+def start_in_all(span_type: str, start: Start, info: SpanContextInfo) -> Start:
+    """Returns a start with the attributes of all vocabularies."""
+    for name in info.vocabularies:
+        found = VOCABULARIES[name].start(span_type, info, start.attributes)
+        start = start._replace(attributes={**start.attributes, **found})
+    return start
+
+
+def end_in_all(span_type: str, end: End, info: SpanContextInfo) -> End:
+    """Returns an end with the attributes of all vocabularies."""
+    said = end.attributes
+    for name in info.vocabularies:
+        vocabulary = VOCABULARIES[name]
+        found = vocabulary.end(span_type, info, said)
+        more = partial(vocabulary.more, said)
+        end = end._replace(
+            attributes={**end.attributes, **found}, more=(*end.more, more)
+        )
+    return end
 
 
 def register(span_type: str, start: OnStart, end: OnEnd) -> None:

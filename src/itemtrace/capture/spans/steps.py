@@ -83,7 +83,9 @@ def unknown_end(data: Any, info: SpanContextInfo) -> Named:
     """All its fields."""
     attributes: Attributes = {}
     if info.content:
-        attributes[semconv.ITEMTRACE_SDK_DATA] = canonical.dumps(info.shown(_fields(data)))
+        attributes[semconv.ITEMTRACE_SDK_DATA] = canonical.dumps(
+            info.shown(_fields(data))
+        )
     return Named(data.type, attributes)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from itemtrace.testing.degrade.base import (
     bare_links,
@@ -15,6 +14,8 @@ from itemtrace.testing.degrade.base import (
 
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from itemtrace.codec.spans import SpanRow
 
 
@@ -57,4 +58,4 @@ def _property(key: str, value: Any) -> tuple[str, Any] | None:
 
 
 def _text(value: Any) -> str:
-    return repr(value) if isinstance(value, Mapping | list | tuple) else str(value)
+    return str(cast("object", value))

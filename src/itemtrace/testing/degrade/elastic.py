@@ -42,6 +42,5 @@ def _label(key: str, value: Any) -> tuple[str, Any] | None:
         return key, as_string(value)
     if isinstance(value, list | tuple):
         entries = cast("list[Any]", value)
-        kind = type(entries[0]) if entries else str
-        return key, [entry for entry in entries if type(entry) is kind]
+        return key, [entry for entry in entries if type(entry) is type(entries[0])]
     return key, value
