@@ -66,8 +66,8 @@ class Privacy:
     def value(self, value: Any) -> Any:
         """Returns content that is no item (instructions, error text, outputs), or its mark.
 
-        Redactors see each text in it as that of a message; what they leave as it is stays the
-        same object.
+        Redactors see each text and number in it as the text of a message; what they leave as it is
+        stays the same object.
         """
         if value is None or self.whole:
             return value
@@ -89,6 +89,10 @@ class Privacy:
                 key: child if key in (canonical.TAG, "type") else self._walk(child)
                 for key, child in value.items()
             }
+        if type(value) in (int, float):
+            text = str(value)
+            changed = self.text(text)
+            return value if changed == text else changed
         return value
 
     def text(self, text: str) -> Any:
