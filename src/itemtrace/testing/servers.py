@@ -18,6 +18,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -27,7 +28,7 @@ from itemtrace.errors import ItemTraceError
 
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Generator, Sequence
 
 
 HOST: Final = "127.0.0.1"
@@ -54,7 +55,8 @@ class Server:
 
     Attributes:
         directory: Where it runs; its log is there too.
-        ports: Port numbers by name.
+        environ: More environment for it.
+        ports: Port numbers by name; free ones are taken where it is empty.
         process: The process, while it runs.
 
     Args:
@@ -62,7 +64,6 @@ class Server:
         directory: Where it runs.
         names: Names of the ports that it listens on.
         ready: The name of a port and the path that answers 200 once it is ready.
-        environ: More environment.
     """
 
     def __init__(
@@ -71,13 +72,12 @@ class Server:
         directory: Path,
         names: Sequence[str],
         ready: tuple[str, str],
-        environ: Mapping[str, str] | None = None,
     ) -> None:
         self.command = list(command)
         self.directory = directory
         self.names = tuple(names)
         self.ready = ready
-        self.environ = dict(environ or {})
+        self.environ: dict[str, str] = {}
         self.ports: dict[str, int] = {}
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -178,36 +178,6 @@ def is_ready(url: str) -> bool:
         return False
 
 
-@contextmanager
-def running(
-    command: Sequence[str],
-    names: Sequence[str],
-    ready: tuple[str, str],
-    *,
-    files: Mapping[str, str] | None = None,
-    environ: Mapping[str, str] | None = None,
-) -> Generator[Server]:
-    """Runs a server in a temporary directory while the context lasts; see `Server`.
-
-    Args:
-        command: The program with its arguments.
-        names: Names of its ports.
-        ready: Port and path that answer 200 once it is ready.
-        files: Texts that are in its directory before it starts, by file name.
-        environ: More environment.
-    """
-    with tempfile.TemporaryDirectory(prefix="itemtrace-") as name:
-        directory = Path(name)
-        for file, text in (files or {}).items():
-            (directory / file).write_text(text)
-        server = Server(command, directory, names, ready, environ)
-        try:
-            server.start()
-            yield server
-        finally:
-            server.stop()
-
-
 JAEGER_PORTS: Final = ("otlp_grpc", "otlp_http", "query", "query_grpc", "health")
 JAEGER: Final[Mapping[str, Any]] = {
     "service": {
@@ -243,61 +213,94 @@ JAEGER: Final[Mapping[str, Any]] = {
 }
 """Jaeger with its storage in memory."""
 
+COLLECTOR_PORTS: Final = ("otlp_grpc", "otlp_http", "prometheus", "health")
+
+Config = Path | Mapping[str, Any]
+"""A configuration file, or what would be in one."""
+
+
+@contextmanager
+def running(
+    server: Server, files: Mapping[str, str] | None = None
+) -> Generator[Server]:
+    """Runs a server while the context lasts.
+
+    Args:
+        server: The server.
+        files: Texts that are in its directory before it starts, by file name.
+    """
+    for file, text in (files or {}).items():
+        (server.directory / file).write_text(text)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+
 
 @contextmanager
 def jaeger(
-    binary: Path, config: Path | Mapping[str, Any] = JAEGER
+    binary: Path,
+    *configs: Config,
+    environ: Mapping[str, str] | None = None,
+    ports: Mapping[str, int] | None = None,
 ) -> Generator[Server]:
     """Runs Jaeger; `query` is the port of its API, `otlp_http` and `otlp_grpc` take spans.
 
     Args:
         binary: The program.
-        config: A configuration file, or what would be in one; `JAEGER` keeps spans in memory.
+        configs: Its configuration; a later one adds to those before. `JAEGER` if none is given.
+        environ: More environment for it.
+        ports: Port numbers by name; free ones if not given.
     """
-    with configured(binary, config, JAEGER_PORTS, ("health", "/status")) as server:
-        yield server
-
-
-COLLECTOR_PORTS: Final = ("otlp_grpc", "otlp_http", "prometheus", "health", "metrics")
+    with tempfile.TemporaryDirectory(prefix="itemtrace-") as name:
+        command, files = configured(binary, configs or (JAEGER,))
+        server = Server(command, Path(name), JAEGER_PORTS, ("health", "/status"))
+        # it would trace its own queries, to the usual port, and wait for that when it ends
+        server.environ["OTEL_TRACES_SAMPLER"] = "always_off"
+        server.environ.update(environ or {})
+        server.ports.update(ports or {})
+        with running(server, files):
+            yield server
 
 
 @contextmanager
 def collector(
     binary: Path,
-    config: Path | Mapping[str, Any],
+    *configs: Config,
     environ: Mapping[str, str] | None = None,
+    ports: Mapping[str, int] | None = None,
 ) -> Generator[Server]:
     """Runs a Collector; its configuration has the extension `health_check` at `HEALTH_ENDPOINT`.
 
     Args:
         binary: The program.
-        config: A configuration file, or what would be in one.
+        configs: Its configuration; a later one adds to those before.
         environ: More environment for it.
+        ports: Port numbers by name; free ones if not given.
     """
-    with configured(
-        binary, config, COLLECTOR_PORTS, ("health", "/"), environ
-    ) as server:
-        yield server
+    with tempfile.TemporaryDirectory(prefix="itemtrace-") as name:
+        command, files = configured(binary, configs)
+        server = Server(command, Path(name), COLLECTOR_PORTS, ("health", "/"))
+        server.environ.update(environ or {})
+        server.ports.update(ports or {})
+        with running(server, files):
+            yield server
 
 
-@contextmanager
 def configured(
-    binary: Path,
-    config: Path | Mapping[str, Any],
-    names: Sequence[str],
-    ready: tuple[str, str],
-    environ: Mapping[str, str] | None = None,
-) -> Generator[Server]:
-    """Runs a program that takes `--config`: a file, or a mapping that is written into one."""
-    files: dict[str, str] = {}
-    if isinstance(config, Path):
-        source = str(config.resolve())
-    else:
-        source = "config.yaml"
-        files[source] = canonical.dumps(config)  # JSON is YAML
-    command = [str(binary), "--config", source]
-    with running(command, names, ready, files=files, environ=environ) as server:
-        yield server
+    binary: Path, configs: Sequence[Config]
+) -> tuple[list[str], dict[str, str]]:
+    """Returns the command for a program that takes `--config`, and the files that it needs."""
+    command, files = [str(binary)], dict[str, str]()
+    for number, config in enumerate(configs):
+        if isinstance(config, Path):
+            source = str(config.resolve())
+        else:
+            source = f"config-{number}.yaml"
+            files[source] = canonical.dumps(config)  # JSON is YAML
+        command += ["--config", source]
+    return command, files
 
 
 def require_backend(name: str, binary: Path | None) -> Path:

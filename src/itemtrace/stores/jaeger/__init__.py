@@ -46,10 +46,11 @@ from itemtrace.stores.jaeger.searches import ALL_TRACES, Search, searches_of
 from itemtrace.stores.otlp import (
     WARNINGS,
     is_jaeger,
+    is_loss,
     is_payload,
+    losses_of,
     read_jaeger,
     read_json,
-    warnings_of,
 )
 
 
@@ -157,11 +158,11 @@ class JaegerStore(Store):
             yield found.payload
 
     def runs_in(self, trace_ids: tuple[str, ...]) -> list[RunSummary]:
-        """Returns the runs of some traces."""
+        """Returns the runs of some traces, in microseconds as searches give them."""
         runs = [
             draft.summary()
             for trace_id in dict.fromkeys(trace_ids)
-            for draft in index_runs(self.trace(trace_id))
+            for draft in index_runs(self.trace_legacy(trace_id))
         ]
         return sorted(runs, key=lambda run: -run.started_ns)
 
@@ -210,7 +211,7 @@ class JaegerStore(Store):
         def ask(lo: int, hi: int, limit: int) -> Page:
             times = [("start", str(lo)), ("end", str(hi)), ("limit", str(limit))]
             payload = self.answer("/api/traces", [*asked, *times])
-            self.problems.extend(f"{self.url}: {line}" for line in warnings_of(payload))
+            self.problems.extend(f"{self.url}: {line}" for line in losses_of(payload))
             traces: dict[str, list[SpanRow]] = {}
             for row in read_jaeger(payload):
                 traces.setdefault(row.trace_id, []).append(row)
@@ -291,13 +292,13 @@ class JaegerStore(Store):
         return rows
 
     def without_warnings(self, row: SpanRow) -> SpanRow:
-        """Returns a row without Jaeger's own warnings, which become problems."""
+        """Returns a row without Jaeger's own warnings; those about losses become problems."""
         if WARNINGS not in row.attributes:
             return row
         attributes = dict(row.attributes)
         said = attributes.pop(WARNINGS)
-        for line in listed(said) or [said]:
-            self.problems.append(f"trace {row.trace_id}: span {row.span_id}: {line}")
+        lines = filter(is_loss, map(str, listed(said) or [said]))
+        self.problems.extend(f"trace {row.trace_id}: {line}" for line in lines)
         return replace(row, attributes=attributes)
 
     def trace_legacy(self, trace_id: str) -> list[SpanRow]:
@@ -319,9 +320,7 @@ class JaegerStore(Store):
                 f"Jaeger's query service ({PORT} unless changed)"
             )
             raise SourceError(msg, source=self.url)
-        self.problems.extend(
-            f"trace {trace_id}: {line}" for line in warnings_of(payload)
-        )
+        self.problems.extend(f"trace {trace_id}: {line}" for line in losses_of(payload))
         return list(read_jaeger(payload))
 
 

@@ -53,5 +53,5 @@ def searches_of(query: Query) -> tuple[Search, ...]:
     for name, operation, tags in CRITERIA:
         value = getattr(query, name)
         if value and value != "unsealed" and len(value.encode()) <= INDEXED:
-            return tuple(Search(operation, ((tag, value),)) for tag in tags)
+            return tuple(Search(operation, ((str(tag), value),)) for tag in tags)
     return ALL_RUNS

@@ -7,8 +7,9 @@ specification says; Jaeger's own JSON is read too. Protobuf needs only the messa
 from itemtrace.stores.otlp.jaeger_json import (
     WARNINGS,
     is_jaeger,
+    is_loss,
+    losses_of,
     read_jaeger,
-    warnings_of,
 )
 from itemtrace.stores.otlp.json_reader import is_payload, read_json
 from itemtrace.stores.otlp.json_writer import write_json
@@ -21,12 +22,13 @@ __all__ = [
     "decode",
     "is_jaeger",
     "is_json",
+    "is_loss",
     "is_payload",
+    "losses_of",
     "read_jaeger",
     "read_json",
     "read_proto",
     "skim",
-    "warnings_of",
     "write_json",
     "write_proto",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -23,6 +24,11 @@ SCOPE: Final = ("otel.scope.name", "otel.library.name")
 SCOPE_VERSION: Final = ("otel.scope.version", "otel.library.version")
 WARNINGS: Final = "@jaeger@warnings"
 """The attribute in which Jaeger's OTLP answers carry what its readers complain about."""
+
+LOSS: Final = re.compile(
+    r"truncat|dropped|incomplete|partial|trace size|too (?:large|many|big)",
+    re.IGNORECASE,
+)
 
 SPLIT_ARRAY: Final = '["it1;'
 """How an array of record chunks begins when a backend made JSON text of it."""
@@ -67,15 +73,18 @@ def read_jaeger(payload: object) -> Iterator[SpanRow]:
             yield read_span(span, trace_id_of(span, trace), resource)
 
 
-def warnings_of(payload: object) -> Iterator[str]:
-    """Gives what the server says of its own answer: errors, and warnings of traces and spans."""
+def losses_of(payload: object) -> Iterator[str]:
+    """Gives what the server says is missing from its own answer: errors, and some warnings."""
     for error in map(mapping, items(mapping(payload).get("errors"))):
         yield str(error.get("msg"))
     for trace in traces_of(payload):
-        yield from map(str, items(trace.get("warnings")))
-        for span in map(mapping, items(trace["spans"])):
-            for warning in items(span.get("warnings")):
-                yield f"span {span.get('spanID')}: {warning}"
+        for part in (trace, *map(mapping, items(trace["spans"]))):
+            yield from filter(is_loss, map(str, items(part.get("warnings"))))
+
+
+def is_loss(warning: str) -> bool:
+    """Whether a warning of Jaeger is about something missing; most are about times."""
+    return LOSS.search(warning) is not None
 
 
 def read_span(span: Object, trace_id: str, resource: dict[str, Any]) -> SpanRow:
