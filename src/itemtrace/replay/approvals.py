@@ -47,7 +47,14 @@ def _decisions(tape: Tape, waiting: set[Any]) -> dict[Any, Approval]:
     for root in tape.roots:
         if root.started:
             continue
-        found = {a.call_id: a for a in root.run.approvals if a.item is None}
+        found: dict[Any, Approval] = {}
+        for (
+            recorded
+        ) in root.all_runs():  # a nested run knows what was decided on its calls
+            for approval in recorded.run.approvals:
+                known = found.get(approval.call_id)
+                if approval.item is None and (not known or known.decision == "pending"):
+                    found[approval.call_id] = approval
         if waiting & set(found):
             return found
     return {}

@@ -49,7 +49,8 @@ class RecordedComputer(AsyncComputer):
             found = await called(asked)
             if not isinstance(found, Found):
                 cause = "a real model calls it; name it in live_tools to let it act"
-                raise missing("live", f"an action of {self._name}", None, cause)
+                msg = "live"
+                raise missing(msg, f"an action of {self._name}", None, cause)
             self._found, self._left = found, screenshots(found.call)
         self._left -= 1
         found = self._found

@@ -27,7 +27,7 @@ def known() -> dict[str, type[Exception]]:
     for module, prefix in (
         (builtins, ""), (sdk_exceptions, "agents.exceptions."), (openai, "openai."),
     ):  # fmt: skip
-        for name, member in vars(module).items():
+        for name, member in list(vars(module).items()):  # the client loads parts late
             if isinstance(member, type) and issubclass(member, Exception):
                 found.setdefault(name, member)
                 found[prefix + name] = member

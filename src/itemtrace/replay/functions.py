@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from agents import ItemHelpers
@@ -19,6 +18,8 @@ from itemtrace.replay.outputs import served
 
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from itemtrace.ledger import Item, Run
 
 
@@ -95,7 +96,7 @@ def _typed(value: Any, item: Item, run: Run, tool: Any) -> Any:
     """Returns a value as the class that the tool's own function says it returns."""
     if "output" not in item.extra:
         return value
-    encoded = sdk._encoded_extra(run, item).get("output")  # noqa: SLF001 - one package
+    encoded = sdk._encoded_extra(run, item).get("output")
     wanted = (
         encoded.get("type") if isinstance(encoded, dict) and TAG in encoded else None
     )

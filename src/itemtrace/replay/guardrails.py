@@ -6,14 +6,18 @@ what it let through or put in its place is what was recorded.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from agents import GuardrailFunctionOutput, InputGuardrailResult, OutputGuardrailResult
 from agents.tool_guardrails import ToolGuardrailFunctionOutput
 
-from itemtrace.ledger import GuardrailResult
 from itemtrace.replay.frame import FRAME
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from itemtrace.ledger import GuardrailResult
 
 
 def serve(kind: str, guardrail: Any, args: Any, kwargs: Any) -> Any:

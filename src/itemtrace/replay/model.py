@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, Final
 
 from agents import Model
@@ -20,6 +19,8 @@ from itemtrace.replay.report import Entry, Status
 
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from agents import ModelResponse, ModelSettings
 
     from itemtrace.ledger import ModelCall
@@ -77,6 +78,8 @@ class ReplayModel(Model):
                     yield event
             return
         recorded, call = self._find(number, asked)
+        if _broke_off(recorded, call):
+            return
         await self._turn(recorded, number, call)
         made = self._made(recorded, number, call)
         with _span(call, asked) as span:
@@ -279,6 +282,15 @@ class Asked:
             [{"content": told, "role": "user"}] if isinstance(told, str) else list(told)
         )
         self.tracing = self.given["tracing"]
+
+
+def _broke_off(recorded: RecordedRun, call: ModelCall) -> bool:
+    """Whether the stream of a call ended without a response, which the SDK takes for an error."""
+    ended = recorded.run.error
+    unfinished = call.response is None and call.error is None
+    return (
+        unfinished and ended is not None and ended.type.endswith(".ModelBehaviorError")
+    )
 
 
 def _implied(frame: Frame) -> ModelSettings:

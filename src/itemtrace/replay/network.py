@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from opentelemetry import context as otel_context
 
 from itemtrace.replay.divergence import Blocked
 from itemtrace.replay.frame import FRAME
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 
 ALLOWED: ContextVar[bool] = ContextVar("itemtrace_network", default=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from agents import SpanError
@@ -17,6 +16,8 @@ from itemtrace.replay.network import allowed
 
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from itemtrace.ledger import Item, ToolCall
 
 

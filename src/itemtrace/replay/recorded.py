@@ -46,6 +46,11 @@ class RecordedRun:
         self._by_id: dict[str | None, deque[int]] = defaultdict(deque)
         for place, tool in enumerate(run.tool_calls):
             self._by_id[tool.call_id].append(place)
+        self._not_run = {
+            body.get("call")
+            for _, body in run.bodies("tool")
+            if body.get("status") in NOT_RUN
+        }
         self._entries: list[Any] | None = None
 
     @property
@@ -185,7 +190,7 @@ class RecordedRun:
                 place = f"{self.path}#{number}"
                 yield Entry("model call", place, call.agent or "", "unused")
         for place, tool in enumerate(self.tools):
-            if place not in self.served_tools and ran(tool):
+            if place not in self.served_tools and self._ran(tool):
                 yield Entry(
                     "tool call", self.tool_place(place), tool.name or "", "unused"
                 )
@@ -193,20 +198,21 @@ class RecordedRun:
             if child.started or not self._covered(child):
                 yield from child.unused()
 
+    def _ran(self, tool: ToolCall) -> bool:
+        """Whether a call was executed on the application's side and gave something."""
+        if tool.hosted or tool.output is None or tool.status in NOT_RUN:
+            return False
+        if tool.call_id in self._not_run:  # a guardrail answered for the tool
+            return False
+        local = tool.call is not None and tool.call.raw_type in NO_SPAN
+        return local or bool(tool.start_ns)
+
     def _covered(self, child: RecordedRun) -> bool:
         """Whether a nested run was served by the output of the call that started it."""
         return any(
             self.tools[place].call_id == child.run.parent_call_id
             for place in self.served_tools
         )
-
-
-def ran(tool: ToolCall) -> bool:
-    """Whether a call was executed on the application's side."""
-    if tool.hosted or tool.status in NOT_RUN:
-        return False
-    local = tool.call is not None and tool.call.raw_type in NO_SPAN
-    return bool(tool.start_ns) or (local and tool.output is not None)
 
 
 def _named(run: Run) -> Iterator[tuple[str, Run]]:

@@ -7,10 +7,9 @@ somebody wrapped on top of us, our wrapper stays in theirs and does nothing with
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import wrapt
 from agents import AgentBase, InputGuardrail, OutputGuardrail, RunConfig, RunState
@@ -24,12 +23,17 @@ from itemtrace.replay.frame import FRAME, Frame
 from itemtrace.replay.hooks import ReplayHooks
 from itemtrace.replay.model import ReplayModel
 from itemtrace.replay.network import Door
-from itemtrace.replay.recorded import RecordedRun
 from itemtrace.replay.report import Entry
 from itemtrace.replay.servers import recorded_tools
 from itemtrace.replay.sessions import ReplaySession
 from itemtrace.replay.tape import Tape, current
 from itemtrace.replay.tools import stub
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from itemtrace.replay.recorded import RecordedRun
 
 
 OPTIONS: Final = (

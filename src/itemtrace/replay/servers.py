@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agents import FunctionTool
@@ -15,7 +16,6 @@ from itemtrace.replay.frame import FRAME
 if TYPE_CHECKING:
     from itemtrace.ledger import Item, Run
     from itemtrace.replay.frame import Frame
-    from itemtrace.replay.tape import Tape
 
 
 def recorded_tools(frame: Frame, agent: Any) -> list[Any]:
@@ -26,7 +26,9 @@ def recorded_tools(frame: Frame, agent: Any) -> list[Any]:
             for item in _calls(run, agent.name):
                 name = str(item.raw.get("name"))
                 if name not in found:
-                    found[name] = _known(frame.tape, agent, name, item, run)
+                    found[name] = frame.tape.named(
+                        f"{id(agent)}/{name}", partial(_tool, name, item, run, agent)
+                    )
     return list(found.values())
 
 
@@ -40,12 +42,7 @@ def _calls(run: Run, agent: str) -> list[Item]:
     ]
 
 
-def _known(tape: Tape, agent: Any, name: str, item: Item, run: Run) -> Any:
-    """Returns the same tool for the same agent each time."""
-    return tape.named(f"{id(agent)}/{name}", lambda: _tool(name, item, run))
-
-
-def _tool(name: str, item: Item, run: Run) -> FunctionTool:
+def _tool(name: str, item: Item, run: Run, agent: Any) -> FunctionTool:
     origin = mapping(item.extra.get("tool_origin"))
     title = item.extra.get("title")
     waiting = {entry.call_id for entry in run.approvals}
@@ -68,6 +65,11 @@ def _tool(name: str, item: Item, run: Run) -> FunctionTool:
         needs_approval=needs_approval if waiting else False,
     )
     server = origin.get("mcp_server_name")
-    made._tool_origin = ToolOrigin(type=ToolOriginType.MCP, mcp_server_name=server)  # noqa: SLF001
-    made._mcp_title = title if isinstance(title, str) else None  # noqa: SLF001
+    names = [each.name for each in agent.mcp_servers]
+    if (
+        server in names
+    ):  # a state that waits for this tool is bound to the server's place
+        made._mcp_tool_binding = (str(server), name, names.index(server))
+    made._tool_origin = ToolOrigin(type=ToolOriginType.MCP, mcp_server_name=server)
+    made._mcp_title = title if isinstance(title, str) else None
     return made

@@ -6,13 +6,14 @@ when it was recorded. Text and arguments come as one delta each; the recorded de
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from openai.types import responses as api
 
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from agents import ModelResponse
 
 

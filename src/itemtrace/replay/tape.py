@@ -10,7 +10,6 @@ SDK is loaded when the tape starts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
@@ -22,7 +21,7 @@ from itemtrace.replay.report import Entry, Report
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Collection, Iterator
     from types import TracebackType
 
 

@@ -6,8 +6,7 @@ tool when the state is resumed without one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.replay.computers import computer_stub
 from itemtrace.replay.divergence import missing
@@ -19,6 +18,10 @@ from itemtrace.replay.native import (
     patch_stub,
     shell_stub,
 )
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 STUBS: Final[dict[str, Callable[[Any], Any]]] = {
@@ -49,5 +52,6 @@ def stub(tool: Any) -> Any:
     if any(hasattr(tool, name) for name in SIDE_EFFECTS):
         name = type(tool).__name__
         cause = f"itemtrace has no stub for tools of the class {name}; name it in live_tools"
-        raise missing("the agent's tools", f"a {name}", None, cause)
+        msg = "the agent's tools"
+        raise missing(msg, f"a {name}", None, cause)
     return tool

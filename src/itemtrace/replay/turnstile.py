@@ -9,9 +9,12 @@ unless the code has changed; then a wait gives up after a while.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable, Iterable
 from threading import Lock
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
 
 
 PATIENCE: Final = 5.0
