@@ -20,11 +20,14 @@ from itemtrace.install import (
     uninstall,
 )
 from itemtrace.ledger import Gap, GapCause, Item, Ledger, ModelCall, Run, ToolCall
+from itemtrace.ledger.diff import Diff, Difference, diff
 from itemtrace.rebuild import rebuild
 from itemtrace.replay import Tape, replay
 
 
 __all__ = [
+    "Diff",
+    "Difference",
     "Gap",
     "GapCause",
     "Installation",
@@ -36,6 +39,7 @@ __all__ = [
     "Run",
     "Tape",
     "ToolCall",
+    "diff",
     "flush",
     "health",
     "install",

@@ -97,4 +97,4 @@ def screenshots(call: ToolCall) -> int:
     raw: Any = call.call.raw if call.call is not None else {}
     actions = raw.get("actions") or [raw.get("action") or {}]
     kinds = [action.get("type") for action in actions]
-    return kinds.count("screenshot") + (kinds[-1] != "screenshot")
+    return int(kinds.count("screenshot") + (kinds[-1] != "screenshot"))

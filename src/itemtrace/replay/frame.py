@@ -52,7 +52,7 @@ class Frame:
         if recorded is not None:
             recorded.started = True
         if parent is not None and parent.recorded is not None:
-            self.turnstile = parent.turnstile
+            self.turnstile: Turnstile = parent.turnstile
         else:
             ordered = recorded is not None and tape.options.ordered
             self.turnstile = Turnstile(

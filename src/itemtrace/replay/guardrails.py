@@ -58,7 +58,7 @@ def _output(found: GuardrailResult, guardrail: Any, args: Any, kwargs: Any) -> A
 
 
 def _tool(found: GuardrailResult, _guardrail: Any, _args: Any, _kwargs: Any) -> Any:
-    behavior = found.behavior if found.behavior is not None else {"type": "allow"}
+    behavior: Any = found.behavior if found.behavior is not None else {"type": "allow"}
     return ToolGuardrailFunctionOutput(output_info=found.output_info, behavior=behavior)
 
 

@@ -47,7 +47,7 @@ def shell_stub(tool: Any) -> Any:
     return made
 
 
-def shell_value(found: Found, item: Item) -> Any:
+def shell_value(_found: Found, item: Item) -> Any:
     """Returns what a shell's executor gave, or raises what it raised."""
     from agents import ShellCallOutcome, ShellCommandOutput, ShellResult  # noqa: PLC0415
 
@@ -130,7 +130,7 @@ class Editor:
         return await self._do("delete_file", operation)
 
 
-def patch_value(found: Found, item: Item) -> Any:
+def patch_value(_found: Found, item: Item) -> Any:
     """Returns what an editor answered."""
     from agents import ApplyPatchResult  # noqa: PLC0415 - few runs patch files
 

@@ -189,11 +189,10 @@ class RecordedRun:
             if number not in self.served_calls and (call.response or call.error):
                 place = f"{self.path}#{number}"
                 yield Entry("model call", place, call.agent or "", "unused")
-        for place, tool in enumerate(self.tools):
-            if place not in self.served_tools and self._ran(tool):
-                yield Entry(
-                    "tool call", self.tool_place(place), tool.name or "", "unused"
-                )
+        for number, tool in enumerate(self.tools):
+            if number not in self.served_tools and self._ran(tool):
+                at = self.tool_place(number)
+                yield Entry("tool call", at, tool.name or "", "unused")
         for child in self.children:
             if child.started or not self._covered(child):
                 yield from child.unused()

@@ -123,7 +123,7 @@ def _prepare(tape: Tape, args: Any, kwargs: Any) -> tuple[Frame, Any, Any]:
         changed["hooks"] = ReplayHooks(frame, hooks)
     changed["run_config"] = dataclasses.replace(config, model=ReplayModel(frame))
     if recorded is not None and not tape.live:
-        _fill(tape, recorded, changed)
+        _fill(recorded, changed)
         given_as = recorded.run.given_input
         if recorded.run.input == given and given_as is not None and given_as != given:
             args, changed = _with_input(args, changed, given_as)
@@ -193,7 +193,7 @@ def _waits_for(state: RunState[Any]) -> set[str]:
     return {item.call_id for item in state.get_interruptions() if item.call_id}
 
 
-def _fill(tape: Tape, recorded: RecordedRun, kwargs: dict[str, Any]) -> None:
+def _fill(recorded: RecordedRun, kwargs: dict[str, Any]) -> None:
     """Puts in what the recorded run was given, and takes the real session out."""
     options = recorded.run.options
     for name in OPTIONS:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agents import ModelResponse
 
 
-ENDPOINT: Final = {
+ENDPOINT: Final[dict[str, Any]] = {
     "object": "response", "tool_choice": "auto", "tools": [], "parallel_tool_calls": True,
     "status": "completed",
 }  # fmt: skip
