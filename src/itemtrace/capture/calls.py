@@ -25,7 +25,14 @@ if TYPE_CHECKING:
     from itemtrace.capture.tree import OpenSpan
     from itemtrace.codec.record import Record
 
-MODEL_SPANS = ("response", "generation")
+_COUNTS = (
+    "requests",
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "input_tokens_details",
+    "output_tokens_details",
+)
 
 
 @functools.cache
@@ -139,7 +146,8 @@ class ModelCalls:
         self._call = None
         self._held = span = self._held or self._bare(call)
         try:
-            self._tell(span.info.call or self._info, response)
+            call.counted = usage(response.usage)
+            self._tell(span.info.call or self._info, response, call.counted)
             if span.end_ns is None:
                 span.end_ns = self._now(frame)
         finally:
@@ -147,10 +155,10 @@ class ModelCalls:
         self._held = None
         self._add_usage(span, (span.info.call or self._info).usage)
 
-    def _tell(self, info: CallInfo, response: Any) -> None:
+    def _tell(self, info: CallInfo, response: Any, counted: list[Any] | None) -> None:
         info.output = response.output
         info.response_id = response.response_id
-        info.usage = _usage_mapping(response.usage)
+        info.usage = dict(zip(_COUNTS, counted, strict=True)) if counted else None
 
     def flush(self) -> None:
         """Ends a call that never got its response: an error, a cancelled run."""
@@ -307,21 +315,6 @@ def _span_usage(counted: Mapping[str, Any] | None) -> Any:
         input_tokens_details=counted.get("input_tokens_details"),
         output_tokens_details=counted.get("output_tokens_details"),
     )
-
-
-def _usage_mapping(value: Any) -> dict[str, Any] | None:
-    counted = usage(value)
-    if counted is None:
-        return None
-    names = (
-        "requests",
-        "input_tokens",
-        "output_tokens",
-        "total_tokens",
-        "input_tokens_details",
-        "output_tokens_details",
-    )
-    return dict(zip(names, counted, strict=True))
 
 
 def _api(span: OpenSpan) -> str | None:

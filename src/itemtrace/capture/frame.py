@@ -79,6 +79,7 @@ class Call:
     system: str | None
     attempts: list[dict[str, Any]] = field(default_factory=list)
     error: dict[str, Any] | None = None
+    counted: list[Any] | None = None
 
 
 class Frame:
@@ -299,7 +300,7 @@ class Frame:
             self.unseen.append(recorded)
             items.append(records)
             output.append(recorded.seq)
-        counted = usage(getattr(response, "usage", None))
+        counted = call.counted or usage(getattr(response, "usage", None))
         if counted:
             self.usages.append(counted)
         body = {

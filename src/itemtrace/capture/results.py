@@ -6,7 +6,6 @@ confirmed or corrected, and whatever was never seen on the way is recorded now.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from agents import ItemHelpers
@@ -155,6 +154,9 @@ def _plain(extra: dict[str, Any]) -> bool:
     return not extra or list(extra) == ["output"]
 
 
+_VARIANTS = 8
+"""How many different sets of fields of one tool are looked at for the common one."""
+
 _KINDS = {"tool_call_item": "call", "tool_call_output_item": "output"}
 
 
@@ -182,19 +184,21 @@ def _common(
     extras: list[dict[str, Any]],
     names: dict[int, str],
 ) -> dict[str, Any]:
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    values: dict[str, dict[str, Any]] = {}
+    seen: dict[tuple[str, str], list[tuple[dict[str, Any], list[int]]]] = {}
     for (item, recorded), extra in zip(found, extras, strict=True):
         name, kind = names.get(recorded.seq), _KINDS.get(item.type)
         shared = {key: value for key, value in extra.items() if key != "output"}
         if name is None or kind is None or not _plain(recorded.extra) or not shared:
             continue
-        text = canonical.dumps(shared)
-        values[text] = shared
-        counts.setdefault((name, kind), Counter())[text] += 1
+        variants = seen.setdefault((name, kind), [])
+        known = next((seqs for value, seqs in variants if value == shared), None)
+        if known is not None:
+            known.append(recorded.seq)
+        elif len(variants) < _VARIANTS:
+            variants.append((shared, [recorded.seq]))
     common: dict[str, Any] = {}
-    for (name, kind), counter in counts.items():
-        common.setdefault(name, {})[kind] = values[counter.most_common(1)[0][0]]
+    for (name, kind), variants in seen.items():
+        common.setdefault(name, {})[kind] = max(variants, key=lambda v: len(v[1]))[0]
     return common
 
 
@@ -353,7 +357,7 @@ def _referred(value: Any, index: dict[Any, list[Recorded]]) -> Any:
     return {key: _referred(child, index) for key, child in value.items()}
 
 
-_ALWAYS_COMPARED = 500
+_ALWAYS_COMPARED = 100
 """Up to this many items the lists are compared whole; it costs about 5 µs an item."""
 
 

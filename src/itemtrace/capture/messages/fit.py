@@ -51,7 +51,9 @@ def fit_value(value: object, limit: int = LIMIT) -> tuple[str, bool]:
         return fit_text(value, limit)
     try:
         return _fit_plain(plain(value), limit)
-    except RecursionError:  # it holds itself, or is too deep: with that said in its place
+    except (
+        RecursionError
+    ):  # it holds itself, or is too deep: with that said in its place
         return _fit_plain(encode(value), limit)
 
 

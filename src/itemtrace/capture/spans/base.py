@@ -83,7 +83,7 @@ class CallInfo:
     error: BaseException | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SpanContextInfo:
     """Where a span stands, and what may be shown of it.
 
