@@ -11,8 +11,10 @@ import typer
 
 from itemtrace.cli.convert import convert
 from itemtrace.cli.demo import demo
+from itemtrace.cli.diff import diff
 from itemtrace.cli.guard import Guarded
 from itemtrace.cli.rebuild import rebuild
+from itemtrace.cli.replay import replay
 from itemtrace.cli.runs import runs
 from itemtrace.cli.show import show
 from itemtrace.cli.stats import stats
@@ -36,7 +38,7 @@ def help_of(function: Callable[..., None]) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-for command in (demo, runs, show, rebuild, verify, stats, convert):
+for command in (demo, runs, show, rebuild, verify, stats, convert, replay, diff):
     app.command(help=help_of(command))(command)
 
 

@@ -28,6 +28,7 @@ from itemtrace.errors import (
     GapError,
     ItemTraceError,
     MissingExtra,
+    ReplayError,
     SourceError,
 )
 
@@ -45,6 +46,7 @@ CODES: Final[tuple[tuple[type[BaseException], int], ...]] = (
     (CodecError, BAD_SOURCE),
     (MissingExtra, MISSING),
     (GapError, FINDINGS),
+    (ReplayError, FINDINGS),
     (KeyboardInterrupt, INTERRUPTED),
     (BrokenPipeError, BROKEN_PIPE),
     (OSError, BAD_SOURCE),
