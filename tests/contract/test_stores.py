@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from itemtrace.stores.clickhouse import ClickHouseStore
+from itemtrace.testing.kafka import brokers, export
 from itemtrace.testing.otel_traces import Layout, create, embedded, insert, kept
 from itemtrace.testing.store_contract import StoreContract, row
 
@@ -89,3 +90,18 @@ class TestClickHouse(StoreContract):
     def fill(self, source, rows):
         """Inserts rows as the Collector does."""
         insert(embedded(), source.rpartition("/")[2], rows, self.layout)
+
+
+@pytest.mark.parametrize("json", [False, True], ids=["proto", "json"])
+class TestKafka(StoreContract):
+    """A topic of the Collector's Kafka exporter."""
+
+    @pytest.fixture
+    def source(self, json):
+        """Gives the URL of a topic that is not there yet."""
+        self.json = json
+        return f"kafka://{brokers()}/spans-{next(numbers)}"
+
+    def fill(self, source, rows):
+        """Sends rows as the Collector does."""
+        export(source.rpartition("/")[2], rows, json=self.json)

@@ -17,6 +17,7 @@ from itemtrace.stores.base.registry import (
     register,
     schemes,
 )
+from itemtrace.stores.base.spool import SpooledStore
 from itemtrace.stores.base.values import as_int, plain_row
 
 
@@ -26,6 +27,7 @@ __all__ = [
     "Query",
     "RunDraft",
     "RunSummary",
+    "SpooledStore",
     "Store",
     "WritableStore",
     "as_int",
