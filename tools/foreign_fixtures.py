@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -173,11 +174,8 @@ def _record_sdk() -> tuple[Any, str, str]:
     results = asyncio.run(runs())
     processor.shutdown()
     data = tidy_sdk([item for item in kept.items if item])
-    return (
-        results,
-        json.dumps({"data": data}, ensure_ascii=False, indent=1) + "\n",
-        "json",
-    )
+    told = json.dumps({"data": data}, ensure_ascii=False, indent=1) + "\n"
+    return results, _plain(told, {}), "json"
 
 
 # --- the same every time ----------------------------------------------------------------
@@ -185,6 +183,7 @@ def _record_sdk() -> tuple[Any, str, str]:
 
 def in_order(rows: Iterable[SpanRow]) -> list[SpanRow]:
     """Returns rows by start, with ids and times that do not change from run to run."""
+    ids: dict[str, str] = {}
     ordered = sorted(rows, key=lambda row: (row.start_ns, row.end_ns))
     traces = _numbers((row.trace_id for row in ordered), 32)
     spans = _numbers((row.span_id for row in ordered), 16)
@@ -204,7 +203,11 @@ def in_order(rows: Iterable[SpanRow]) -> list[SpanRow]:
             parent_id=spans.get(row.parent_id, ""),
             start_ns=times[row.start_ns],
             end_ns=times[row.end_ns],
-            attributes={key: _plain(value) for key, value in row.attributes.items()},
+            attributes={
+                key: _plain(value, ids)
+                for key, value in row.attributes.items()
+                if key not in LEFT_OUT
+            },
             events=tuple(
                 {**event, "time_ns": times[event["time_ns"]]} for event in row.events
             ),
@@ -221,19 +224,28 @@ def _numbers(ids: Iterable[str], digits: int) -> dict[str, str]:
     }
 
 
-VOLATILE = ("created_at", "completed_at")
+LEFT_OUT = ("server.port", "code.lineno", "code.filepath", "code.function")
+"""Attributes that say where the script ran."""
 
 
-def _plain(value: Any) -> Any:
-    """Takes ports and moments out of an attribute."""
-    import re
-
+def _plain(value: Any, ids: dict[str, str]) -> Any:
+    """Takes ports, moments and the SDK's random ids out of an attribute."""
     if not isinstance(value, str):
         return value
     value = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:1", value)
-    return re.sub(
+    value = re.sub(
         r'("(?:created_at|completed_at)": ?)[\d.]+', r"\g<1>1700000000.0", value
     )
+    return re.sub(
+        r"(trace|span)_([0-9a-f]{32}|[0-9a-f]{24})\b",
+        lambda m: _numbered(m, ids),
+        value,
+    )
+
+
+def _numbered(match: re.Match[str], ids: dict[str, str]) -> str:
+    kind, digits = match.groups()
+    return ids.setdefault(match[0], f"{kind}_{len(ids) + 1:0{len(digits)}x}")
 
 
 def tidy_sdk(data: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -170,6 +170,12 @@ class Run:
         return self.begin.get("capture")
 
     @property
+    def recorded_by(self) -> str:
+        """Who recorded the run: itemtrace, or another recorder whose spans it was read from."""
+        version = self.begin.get("version")
+        return str(self.begin.get("recorded_by") or f"itemtrace {version or ''}".rstrip())
+
+    @property
     def options(self) -> dict[str, Any]:
         """What the runner was given, such as `max_turns`."""
         return part(self.begin, "options")

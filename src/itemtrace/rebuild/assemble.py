@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from itemtrace.ledger.model import Ledger, build
 from itemtrace.rebuild.collect import collect
 from itemtrace.rebuild.evidence import weigh
+from itemtrace.rebuild.foreign import Watch
 from itemtrace.rebuild.gaps import DETECTORS
 
 
@@ -32,7 +33,9 @@ def rebuild(
     """
     if trace_id is not None:
         rows = (row for row in rows if row.trace_id == trace_id)
-    collected = collect(rows)
+    watch = Watch()
+    collected = collect(watch.through(rows))
+    watch.add_to(collected)
     evidence = weigh(collected)
     found = [*gaps, *evidence.gaps]
     for run in evidence.runs.values():

@@ -100,7 +100,12 @@ def out_of_place(run: RunEvidence) -> Iterator[Gap]:
 
 def not_captured(run: RunEvidence) -> Iterator[Gap]:
     """What itemtrace could not see or not write."""
-    if run.one("begin").get("capture") == "spans":
+    begin = run.one("begin")
+    if "recorded_by" in begin:
+        for lack in parts(begin, "lacks"):
+            message = f"{begin['recorded_by']} did not record {lack}"
+            yield run.gap(GapCause.NOT_CAPTURED, message)
+    elif begin.get("capture") == "spans":
         message = "only tracing callbacks were seen; itemtrace.install() captures the whole run"
         yield run.gap(GapCause.NOT_CAPTURED, message)
     failures = run.one("seal").get("failures", 0)

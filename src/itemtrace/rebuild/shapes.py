@@ -100,6 +100,7 @@ RESPONSE: Final = shape(
 
 SHAPES: Final[Mapping[str, Mapping[str, Check]]] = {
     "begin": {
+        "recorded_by": text, "lacks": list_of(text),
         "version": text, "sdk": text, "capture": text, "started": whole, "agent": text,
         "trace": shape(id=text, name=text, group=either(text, NOTHING), metadata=either(is_dict, NOTHING)),
         "options": mapping, "parent": shape(run=text, call=either(text, NOTHING)), "after": text,
