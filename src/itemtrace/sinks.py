@@ -163,11 +163,7 @@ def _open(store: Any) -> WritableStore:
     if store is True:
         store = None
     if store is None or isinstance(store, str | Path):
-        opened = open_store(store, write=True)
-        if not isinstance(opened, WritableStore):
-            msg = f"{opened.url} can only be read; give a store that can be written"
-            raise ConfigError(msg)
-        return opened
+        return open_store(store, write=True)
     given: WritableStore = store
     return given
 

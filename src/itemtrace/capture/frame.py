@@ -1,3 +1,5 @@
+# pyright: basic
+# Raw items and SDK objects are JSON values and Any at this edge
 """One run while it is being recorded: its records in order, written as it goes."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# pyright: basic
+# Raw items and SDK objects are JSON values and Any at this edge
 """What a model call saw, written once: a table of entries and ranges over it."""
 
 from __future__ import annotations

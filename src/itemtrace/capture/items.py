@@ -1,3 +1,5 @@
+# pyright: basic
+# Raw items and SDK objects are JSON values and Any at this edge
 """SDK items, responses and usage as the bodies of records (docs/format.md)."""
 
 from __future__ import annotations

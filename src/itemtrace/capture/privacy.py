@@ -1,3 +1,5 @@
+# pyright: basic
+# Raw items and SDK objects are JSON values and Any at this edge
 """What may leave the process: withheld content and redaction.
 
 A run with `trace_include_sensitive_data=False` keeps structure, ids, sizes and keyed digests.

@@ -1,3 +1,5 @@
+# pyright: basic
+# Raw items and SDK objects are JSON values and Any at this edge
 """One run and its spans: what hooks and callbacks say of it, put into records and onto spans."""
 
 from __future__ import annotations
@@ -195,9 +197,8 @@ class Recording:
 
     def _resumed(self, frame: Frame, decisions: list[dict[str, Any]]) -> dict[str, Any]:
         waiting = frame.shared.waiting
-        keys = [
-            (self.given.parent_call, decision.get("call")) for decision in decisions
-        ]
+        call = self.given.parent_call
+        keys = [(call, str(decision.get("call"))) for decision in decisions]
         runs = [waiting[key] for key in keys if key in waiting]
         for decision in decisions:
             if "message" in decision:

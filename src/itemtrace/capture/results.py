@@ -1,3 +1,5 @@
+# pyright: basic
+# Raw items and SDK objects are JSON values and Any at this edge
 """A run's result, or the exception that ended it, as the `end` record (docs/format.md).
 
 The items and responses were recorded as they came; here they are put in the order of the result,

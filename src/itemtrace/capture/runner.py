@@ -1,3 +1,5 @@
+# pyright: basic
+# Raw items and SDK objects are JSON values and Any at this edge
 """The runner seam: `AgentRunner.run` and `run_streamed`, wrapped at class level by wrapt.
 
 Top-level and nested runs pass here, `run_sync` too (it calls `run`). A runner of the user's that

@@ -1,3 +1,5 @@
+# pyright: basic
+# Raw items and SDK objects are JSON values and Any at this edge
 """The tool calls of one run: which span is which call, and what it gave.
 
 A function span names no call. In `on_tool_start` the current span is that call's span and the

@@ -101,7 +101,7 @@ class OpenSpan:
     start_ns: int
     error: Any = None
     end_ns: int | None = None
-    usage: dict[str, int] = field(default_factory=dict)
+    usage: dict[str, int] = field(default_factory=dict[str, int])
 
 
 class Tree:

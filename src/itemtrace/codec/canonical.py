@@ -1,3 +1,5 @@
+# pyright: basic
+# A codec of JSON values: Any in, Any out
 """JSON that loses nothing.
 
 `dumps` keeps key order, number types, unset against null, and all text; what JSON cannot say is an

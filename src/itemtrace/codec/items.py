@@ -1,3 +1,5 @@
+# pyright: basic
+# A codec of JSON values: Any in, Any out
 """Raw items as the SDK sends them back to a model.
 
 One rule, used when a record is written (is this input entry the item that was recorded?) and when

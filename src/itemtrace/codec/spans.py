@@ -40,12 +40,12 @@ class SpanRow:
     kind: str = "INTERNAL"
     start_ns: int = 0
     end_ns: int = 0
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     status: str = "UNSET"
     status_message: str = ""
     events: tuple[Mapping[str, Any], ...] = ()
     links: tuple[Mapping[str, Any], ...] = ()
-    resource: Mapping[str, Any] = field(default_factory=dict)
+    resource: Mapping[str, Any] = field(default_factory=dict[str, Any])
     scope: str = ""
     scope_version: str = ""
     dropped_attributes: int = 0

@@ -110,7 +110,7 @@ async def test_tool_outputs_of_any_kind(name):
     if ledger.exact:
         assert differences(run, result) == []
     output = run.items[1]
-    assert output.raw["output"] == result.new_items[1].raw_item["output"]
+    assert output.raw["output"] == result.to_input_list()[2].get("output")
 
 
 async def test_a_redactor_that_raises():

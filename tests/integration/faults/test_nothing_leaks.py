@@ -302,7 +302,9 @@ def test_no_text_of_any_item_is_left(item, content):
     for name in ("id", "call_id"):
         given = marked.get(name)
         if content or not isinstance(given, str) or len(given) <= 200:
-            assert public.get(name) == given  # a longer one is no id and is withheld too
+            assert (
+                public.get(name) == given
+            )  # a longer one is no id and is withheld too
 
 
 def _marked(value, key=""):

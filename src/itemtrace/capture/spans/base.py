@@ -132,7 +132,11 @@ class SpanContextInfo:
 
 def _has_mark(item: Any) -> bool:
     """Whether a redaction failed on an item, so that marks stand for its content."""
-    values = item.values() if isinstance(item, dict) else (item,)
+    values = (
+        list(cast("dict[str, Any]", item).values())
+        if isinstance(item, dict)
+        else [item]
+    )
     return any(isinstance(value, canonical.Escaped) for value in values)
 
 
