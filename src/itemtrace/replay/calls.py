@@ -109,10 +109,22 @@ async def called(asked: Asked) -> Found | Any:
     if asked.call_id is not None:
         frame.made[asked.call_id] = found.call.call_id
     if options.tool_is_live(asked.name):
+        frame.really.add(str(found.call.call_id))
         _note(frame, asked, "live", found)
         return REAL
+    if found.call.status in UNDECIDED and not asked.agent:
+        _note(frame, asked, "diverged", found, f"it was {found.call.status}")
+        cause = "it needed an approval when this was recorded, and does not now"
+        what = f"a call of {asked.name} that was {found.call.status}"
+        frame.tape.diverged(
+            missing(found.place, what, asked.arguments, cause), stop=True
+        )
     _verify(found, asked)
     return found
+
+
+UNDECIDED: Final = frozenset({"pending", "rejected"})
+"""States of a call that did not run when it was recorded."""
 
 
 def _number(frame: Frame, asked: Asked) -> int | None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import difflib
 import json
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.codec import canonical
 from itemtrace.ledger.checks import lacks_content
-from itemtrace.ledger.parts import is_mapping, is_sequence
+from itemtrace.ledger.parts import is_mapping, is_sequence, mapping
+
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
 MOST_LINES: Final = 40
@@ -45,13 +49,17 @@ def same(expected: Any, got: Any) -> bool:
     return bool(expected == got) or text_of(expected) == text_of(got)
 
 
-def same_list(expected: list[Any], got: list[Any]) -> bool:
-    """Whether two lists of input items are the same; entries that the tape lacks fit anything."""
-    if expected == got:
+def fits(old: Any, new: Any, free: Collection[str] = frozenset()) -> bool:
+    """Whether an input item is the recorded one."""
+    if old == new or lacks_content(old) or same(old, new):
         return True
-    return len(expected) == len(got) and all(
-        old == new or lacks_content(old) or same(old, new)
-        for old, new in zip(expected, got, strict=True)
+    left, right = mapping(old), mapping(new)
+    call_id = left.get("call_id")
+    return (
+        call_id in free
+        and call_id == right.get("call_id")
+        and str(left.get("type")).endswith("_output")
+        and left.get("type") == right.get("type")
     )
 
 
@@ -111,9 +119,11 @@ def diff(expected: Any, got: Any) -> str:
     return "\n".join(lines)
 
 
-def first_difference(expected: list[Any], got: list[Any]) -> int:
-    """Returns the place of the first entry that differs."""
+def first_difference(
+    expected: list[Any], got: list[Any], free: Collection[str] = frozenset()
+) -> int | None:
+    """Returns the place of the first entry that differs; None where all are the same."""
     for place, (old, new) in enumerate(zip(expected, got, strict=False)):
-        if not (old == new or lacks_content(old) or same(old, new)):
+        if not fits(old, new, free):
             return place
-    return min(len(expected), len(got))
+    return None if len(expected) == len(got) else min(len(expected), len(got))

@@ -67,10 +67,9 @@ def gap(place: str, what: str, reason: str) -> Gap:
 
 
 def input_differs(
-    place: str, expected: list[Any], got: list[Any], where: str
+    place: str, expected: list[Any], got: list[Any], first: int, where: str
 ) -> Divergence:
     """Returns the divergence of a model call's input, from the first entry that differs."""
-    first = differences.first_difference(expected, got)
     what = f"the model's input, from item {first} on ({len(expected)} recorded, {len(got)} now),"
     return divergence(
         place,

@@ -31,6 +31,7 @@ class Frame:
         agent: The agent whose model is about to be called.
         calls: How many model calls were made.
         made: Tool calls of live models -> the recorded calls that they were found to be.
+        really: Recorded calls of tools that were really called; their outputs may be others.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Frame:
         self.agent: Any = None
         self.calls = 0
         self.made: dict[str, str | None] = {}
+        self.really: set[str] = set()
         self.by_agent: dict[str, int] = {}
         self._guarded: set[tuple[str, int]] = set()
         if recorded is not None:

@@ -173,8 +173,13 @@ class ReplayModel(Model):
                 divergence(place, "the agent", call.agent, name, cause, where=where)
             )
         expected = recorded.input_of(call)
-        if not differences.same_list(expected, asked.items):
-            tape.diverged(input_differs(place, expected, asked.items, where))
+        first = (
+            None
+            if expected == asked.items
+            else differences.first_difference(expected, asked.items, self.frame.really)
+        )
+        if first is not None:
+            tape.diverged(input_differs(place, expected, asked.items, first, where))
         if lacks_content(call.system) or call.system == asked.system:
             return
         cause = (

@@ -17,6 +17,7 @@ from agents.lifecycle import RunHooksBase
 from agents.run import AgentRunner
 from agents.tool_guardrails import ToolInputGuardrail, ToolOutputGuardrail
 
+from itemtrace.errors import ReplayError
 from itemtrace.replay import guardrails
 from itemtrace.replay.divergence import divergence, missing
 from itemtrace.replay.frame import FRAME, Frame
@@ -110,6 +111,15 @@ def _stream_ended(frame: Frame, task: Any) -> None:
 
 def _prepare(tape: Tape, args: Any, kwargs: Any) -> tuple[Frame, Any, Any]:
     """Returns the frame of a run and the arguments to go on with."""
+    try:
+        return _prepared(tape, args, kwargs)
+    except ReplayError:
+        if FRAME.get() is None:
+            tape.reached()
+        raise
+
+
+def _prepared(tape: Tape, args: Any, kwargs: Any) -> tuple[Frame, Any, Any]:
     tape.raise_pending_again()
     agent = args[0] if args else kwargs.get("starting_agent")
     given = args[1] if len(args) > 1 else kwargs.get("input")

@@ -237,8 +237,14 @@ class Tape:
             raise TapeUnused(msg)
 
     def _unused(self) -> Iterator[Entry]:
+        if self.live:  # what came after the fork is not asked for
+            return
         for root in self.roots:
-            yield from root.unused()
+            for entry in root.unused():
+                if entry.kind != "model call" or not self.options.model_is_live(
+                    entry.name
+                ):
+                    yield entry
 
     # --- stubs -----------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ MODULES = (
 
 
 def load(path):
+    """Returns a test module, loaded once more under another name."""
     spec = importlib.util.spec_from_file_location(f"replayed_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
