@@ -56,7 +56,8 @@ class Server:
     Attributes:
         directory: Where it runs; its log is there too.
         environ: More environment for it.
-        ports: Port numbers by name; free ones are taken where it is empty.
+        fixed: Port numbers that it must have, by name; the others are free ones.
+        ports: Port numbers by name, once it was started.
         process: The process, while it runs.
 
     Args:
@@ -78,6 +79,7 @@ class Server:
         self.names = tuple(names)
         self.ready = ready
         self.environ: dict[str, str] = {}
+        self.fixed: dict[str, int] = {}
         self.ports: dict[str, int] = {}
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -99,16 +101,17 @@ class Server:
         Raises:
             ServerError: It ended, or is not ready after a minute.
         """
-        for attempt in range(ATTEMPTS):
-            if not self.ports or attempt:
-                self.ports = free_ports(self.names)
+        attempts = ATTEMPTS
+        while True:
+            attempts -= 1
+            if not self.ports:
+                self.ports = free_ports(self.names) | self.fixed
             try:
-                self._start()
+                return self._start()
             except PortTakenError:
-                if attempt == ATTEMPTS - 1:
+                if not attempts:
                     raise
-            else:
-                return
+                self.ports = {}
 
     def _start(self) -> None:
         addresses = {f"{n.upper()}_ENDPOINT": self.address(n) for n in self.names}
@@ -251,7 +254,7 @@ def jaeger(
         binary: The program.
         configs: Its configuration; a later one adds to those before. `JAEGER` if none is given.
         environ: More environment for it.
-        ports: Port numbers by name; free ones if not given.
+        ports: Port numbers that it must have, by name; the others are free ones.
     """
     with tempfile.TemporaryDirectory(prefix="itemtrace-") as name:
         command, files = configured(binary, configs or (JAEGER,))
@@ -259,7 +262,7 @@ def jaeger(
         # it would trace its own queries, to the usual port, and wait for that when it ends
         server.environ["OTEL_TRACES_SAMPLER"] = "always_off"
         server.environ.update(environ or {})
-        server.ports.update(ports or {})
+        server.fixed.update(ports or {})
         with running(server, files):
             yield server
 
@@ -277,13 +280,13 @@ def collector(
         binary: The program.
         configs: Its configuration; a later one adds to those before.
         environ: More environment for it.
-        ports: Port numbers by name; free ones if not given.
+        ports: Port numbers that it must have, by name; the others are free ones.
     """
     with tempfile.TemporaryDirectory(prefix="itemtrace-") as name:
         command, files = configured(binary, configs)
         server = Server(command, Path(name), COLLECTOR_PORTS, ("health", "/"))
         server.environ.update(environ or {})
-        server.ports.update(ports or {})
+        server.fixed.update(ports or {})
         with running(server, files):
             yield server
 

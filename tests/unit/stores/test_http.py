@@ -2,64 +2,11 @@
 
 import gzip
 import socket
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
 
 from itemtrace.errors import ConfigError, SourceError
 from itemtrace.stores.http import Found, Http, Page, Paging, endpoint_of, newest_first
-
-
-class Script(ThreadingHTTPServer):
-    """Gives one scripted answer after the other, the last one for ever, and keeps what it was asked."""
-
-    def __init__(self, answers):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answers = list(answers)
-        self.asked = []
-
-    @property
-    def where(self):
-        """Its address."""
-        return f"127.0.0.1:{self.server_address[1]}"
-
-
-class Handler(BaseHTTPRequestHandler):
-    """Answers `(status, headers, body)`, or hangs up for None."""
-
-    def do_GET(self):
-        """Gives the next answer."""
-        self.server.asked.append((self.path, dict(self.headers)))
-        answers = self.server.answers
-        answer = answers.pop(0) if len(answers) > 1 else answers[0]
-        if answer is None:
-            self.connection.shutdown(socket.SHUT_RDWR)
-            return
-        status, headers, body = answer
-        self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        """Keeps the terminal quiet."""
-
-
-@contextmanager
-def serving(*answers):
-    """Runs a server with these answers."""
-    server = Script(answers)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 OK = (200, {"Content-Type": "application/json; charset=utf-8"}, b"{}")
@@ -149,7 +96,7 @@ class TestEndpoint:
 
 
 class TestRequests:
-    def test_an_answer(self):
+    def test_an_answer(self, serving):
         """A request carries its query and headers, and the answer its type."""
         with serving(OK) as server:
             http, _ = client(server, user="me:pw@")
@@ -164,14 +111,14 @@ class TestRequests:
         assert headers["Authorization"] == "Basic bWU6cHc="
         assert headers["Accept-Encoding"] == "gzip"
 
-    def test_gzip(self):
+    def test_gzip(self, serving):
         """A packed answer is unpacked."""
         packed = (200, {"Content-Encoding": "gzip"}, gzip.compress(b"long " * 99))
         with serving(packed) as server:
             assert client(server)[0].get("/").body == b"long " * 99
 
     @pytest.mark.parametrize("status", [429, 502, 503, 504])
-    def test_busy_servers_are_asked_again(self, status):
+    def test_busy_servers_are_asked_again(self, serving, status):
         """A server that is busy is asked again, after the pause that it names or a growing one."""
         busy = (status, {}, b"")
         patient = (status, {"Retry-After": "7"}, b"")
@@ -181,7 +128,7 @@ class TestRequests:
             assert http.get("/").status == 200
         assert pauses == [0.2, 7.0, 1.8]
 
-    def test_broken_connections_are_tried_again(self):
+    def test_broken_connections_are_tried_again(self, serving):
         """A server that hangs up, also within an answer, is asked again."""
         short = (200, {"Content-Length": "99"}, b"half")
         cut = (200, {"Content-Encoding": "gzip"}, gzip.compress(b"x" * 999)[:-9])
@@ -205,7 +152,7 @@ class TestRequests:
             ((302, {"Location": "http://me:pw@b.test/"}, b""), "another server"),
         ],
     )
-    def test_what_goes_wrong(self, answer, why):
+    def test_what_goes_wrong(self, serving, answer, why):
         """What goes wrong in the end is one error with the source, the reason and the request."""
         with serving(answer) as server:
             http, pauses = client(server, user="me:secret@")
@@ -217,18 +164,18 @@ class TestRequests:
         assert "pw" not in str(failed.value)
         assert all(pause <= 30 for pause in pauses)
 
-    def test_allowed_statuses(self):
+    def test_allowed_statuses(self, serving):
         """A status that the caller expects is an answer."""
         with serving((404, {}, b"none")) as server:
             assert client(server)[0].get("/", allowed=(404,)).body == b"none"
 
-    def test_redirects_on_the_same_server(self):
+    def test_redirects_on_the_same_server(self, serving):
         """A redirect that stays on the server is followed."""
         with serving((302, {"Location": "/other"}, b""), OK) as server:
             assert client(server)[0].get("/x").status == 200
         assert [path for path, _ in server.asked] == ["/base/x", "/other"]
 
-    def test_nobody_there(self):
+    def test_nobody_there(self, serving):
         """A port that nobody listens on is tried again and then named."""
         with serving(OK) as server:
             http, pauses = client(server)
@@ -255,7 +202,7 @@ class TestRequests:
                 http.get("/")
 
     @pytest.mark.parametrize("headers", [{}, {"Content-Encoding": "gzip"}])
-    def test_huge_answers(self, monkeypatch, headers):
+    def test_huge_answers(self, serving, monkeypatch, headers):
         """An answer that would not fit into memory is refused, packed or not."""
         monkeypatch.setattr("itemtrace.stores.http.session.LARGEST", 1 << 20)
         body = b"x" * (3 << 20)
@@ -307,6 +254,14 @@ class TestWindows:
         points = {"early": 10, **{f"p{n}": n for n in range(100, 120)}}
         keys, _, _ = self.walk(points, seen_at={"early": (115,)})
         assert keys == [*[f"p{n}" for n in range(119, 99, -1)], "early"]
+
+    def test_all_found_by_something_late(self):
+        """Results that all start before the time that is searched are still told apart."""
+        points = {f"{n:02}": n for n in range(30)}
+        seen = {key: (5_000 + 100 * start,) for key, start in points.items()}
+        keys, _, complaints = self.walk(points, seen_at=seen, lo=1_000)
+        assert keys == sorted(points, reverse=True)
+        assert complaints == []
 
     def test_many_at_once(self):
         """What cannot be split by time is asked for with a larger limit."""

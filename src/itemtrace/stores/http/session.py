@@ -81,7 +81,7 @@ class SameServer(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-class Elsewhere(Exception):  # noqa: N818 - not for users
+class Elsewhere(Exception):
     """A redirect to another server."""
 
 
@@ -161,14 +161,15 @@ class Http:
             },
             method=method,
         )
-        for pause in (*PAUSES, None):
+        pauses = iter(PAUSES)
+        while True:
             answer, why, wait = self._once(request, path)
             if answer is not None and (answer.status < 300 or answer.status in allowed):
                 return answer
+            pause = next(pauses, None)
             if wait is None or pause is None:
                 raise self._error(path, why)
             self._sleep(min(max(pause, wait), LONGEST_PAUSE))
-        raise AssertionError
 
     def _once(
         self, request: urllib.request.Request, path: str

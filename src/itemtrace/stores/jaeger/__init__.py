@@ -130,8 +130,9 @@ class JaegerStore(Store):
         """Returns trace ids, the newest first."""
         if len(trace_ids) < 2:
             return trace_ids
+        known = len(self.problems)
         starts = {id_: started(self.trace(id_)) for id_ in dict.fromkeys(trace_ids)}
-        self.problems.clear()  # they are read again
+        del self.problems[known:]  # each is read again
         return sorted(starts, key=lambda id_: -starts[id_])
 
     def found(self, query: Query) -> Iterator[str]:
@@ -178,7 +179,7 @@ class JaegerStore(Store):
         each: Callable[[list[SpanRow]], list[Found]],
     ) -> Iterator[Found]:
         """Gives what `each` makes of the traces that any search finds, newest first, each once."""
-        paging = Paging(self.page, max(MOST, self.page), self.problems.append)
+        paging = Paging(self.page, max(MOST, self.page), self.report)
         services = self.services()
         lo, hi = self.times(query)
         until = hi if query.until_ns is None else min(hi, query.until_ns // 1000 + 1)
@@ -211,7 +212,8 @@ class JaegerStore(Store):
         def ask(lo: int, hi: int, limit: int) -> Page:
             times = [("start", str(lo)), ("end", str(hi)), ("limit", str(limit))]
             payload = self.answer("/api/traces", [*asked, *times])
-            self.problems.extend(f"{self.url}: {line}" for line in losses_of(payload))
+            for line in losses_of(payload):
+                self.report(f"{self.url}: {line}")
             traces: dict[str, list[SpanRow]] = {}
             for row in read_jaeger(payload):
                 traces.setdefault(row.trace_id, []).append(row)
@@ -219,6 +221,11 @@ class JaegerStore(Store):
             return Page(len(traces), found)
 
         return ask
+
+    def report(self, line: str) -> None:
+        """Notes a problem of a search, once: searches overlap."""
+        if line not in self.problems:
+            self.problems.append(line)
 
     def times(self, query: Query) -> tuple[int, int]:
         """Returns the microseconds to search in; a day ahead, for clocks that differ."""

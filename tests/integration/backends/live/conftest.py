@@ -61,6 +61,8 @@ def backends():
     """Gives the program that builds the servers and knows where they are."""
     name = "itemtrace_backends"
     spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / "backends.py")
+    assert spec is not None
+    assert spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -206,8 +206,7 @@ class TestQueue:
             first.start()
             after = await send_demo(first, "grpc")
             file = {"file": {"path": str(arrived / "traces.jsonl")}}
-            held = servers.free_ports(servers.COLLECTOR_PORTS) | ports
-            with servers.collector(collector_binary, config(file), ports=held):
+            with servers.collector(collector_binary, config(file), ports=ports):
                 ids = {*before.trace_ids, *after.trace_ids}
                 assert until(lambda: ids <= sealed(arrived))
         for sent in (before, after):
@@ -227,8 +226,18 @@ def sealed(directory):
     }
 
 
+class Inbox(ThreadingHTTPServer):
+    """A backend with a directory."""
+
+    def __init__(self, inbox):
+        super().__init__(("127.0.0.1", 0), Forgetful)
+        self.inbox = inbox
+
+
 class Forgetful(BaseHTTPRequestHandler):
     """Keeps what it is sent, and says of every other batch that it could not."""
+
+    server: "Inbox"  # pyright: ignore[reportIncompatibleVariableOverride] - it makes this
 
     def do_POST(self):
         """Writes the body into a file."""
@@ -240,7 +249,7 @@ class Forgetful(BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def log_message(self, *_):
+    def log_message(self, format, *args):  # noqa: A002 - its name there
         """Keeps the terminal quiet."""
 
 
@@ -248,8 +257,7 @@ class forgetful:  # noqa: N801 - used as a function
     """Runs such a backend."""
 
     def __init__(self, inbox):
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Forgetful)
-        self.server.inbox = inbox
+        self.server = Inbox(inbox)
         self.thread = Thread(target=self.server.serve_forever, args=(0.01,))
 
     def __enter__(self):

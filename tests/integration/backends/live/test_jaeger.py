@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import itemtrace
 from itemtrace.cli import app
-from itemtrace.errors import ConfigError, SourceError, TraceNotFound
+from itemtrace.errors import SourceError, TraceNotFound
 from itemtrace.stores import Query, open_store
 from itemtrace.stores.base import EVERYTHING
 from itemtrace.stores.http import Http, endpoint_of
@@ -258,18 +258,7 @@ class TestCommandLine:
 
 
 class TestRefusals:
-    def test_writing(self, source):
-        """A Jaeger is written to over OTLP, and the error says so."""
-        with pytest.raises(SourceError, match="OTEL_EXPORTER_OTLP_ENDPOINT"):
-            open_store(source, write=True)
-
     def test_the_wrong_port(self, jaeger):
         """Another server than the query service is named as such."""
         with pytest.raises(SourceError, match="404 Not Found"):
             itemtrace.load(f"jaeger://{jaeger.address('otlp_http')}")
-
-    @pytest.mark.parametrize("option", ["api=v9", "page=0", "lookback=soon"])
-    def test_options(self, option):
-        """An option that means nothing is refused with what was expected."""
-        with pytest.raises(ConfigError, match=f"{option}; expected"):
-            open_store(f"jaeger://127.0.0.1?{option}")

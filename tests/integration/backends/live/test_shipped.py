@@ -9,7 +9,7 @@ import pytest
 import itemtrace
 from itemtrace import semconv
 from itemtrace.codec.spans import SpanRow
-from itemtrace.stores import open_store
+from itemtrace.stores import Query, open_store
 from itemtrace.stores.base import plain_row
 from itemtrace.stores.http import Http, endpoint_of
 from itemtrace.stores.otlp import read_proto
@@ -53,6 +53,7 @@ class TestJaeger:
         with servers.jaeger(jaeger_binary, shipped, environ=environ) as jaeger:
             demo = await send_demo(jaeger)
             url = f"jaeger://{jaeger.address('query')}"
+            assert until(lambda: has_all(url, demo))
             ledgers = [itemtrace.load(url, trace_id=id_) for id_ in demo.trace_ids]
             page = get(jaeger, "query")
         assert demo.differences(ledgers) == []
@@ -74,11 +75,11 @@ class TestJaeger:
         ]
         with servers.jaeger(jaeger_binary, *shipped, environ=environ) as jaeger:
             demo = await send_demo(jaeger)
-            _, run = send_values(jaeger, "grpc")
-            until(lambda: found(jaeger, demo.trace_ids[-1]))
+            values, run = send_values(jaeger, "grpc")
+            url = f"jaeger://{jaeger.address('query')}?api={api}"
+            assert until(lambda: has_all(url, demo) and has_all(url, values))
             jaeger.stop()
             jaeger.start()
-            url = f"jaeger://{jaeger.address('query')}?api={api}"
             ledgers = [itemtrace.load(url, trace_id=id_) for id_ in demo.trace_ids]
             assert demo.differences(ledgers) == []
             assert itemtrace.load(url, run_id=run.run_id).exact
@@ -110,10 +111,12 @@ class TestJaeger:
             assert any(key.startswith(prefix) for key in semconv.KEYS), prefix
 
 
-def found(jaeger, trace_id):
-    """Whether Jaeger has the trace."""
-    with open_store(f"jaeger://{jaeger.address('query')}") as store:
-        return bool(store.trace(trace_id))
+def has_all(url, sent):
+    """Whether a Jaeger has every span that was sent."""
+    with open_store(url) as store:
+        found = store.traces(Query(trace_ids=sent.trace_ids))
+        counts = {trace_id: len(list(rows)) for trace_id, rows in found}
+    return counts == {trace_id: len(rows) for trace_id, rows in sent.rows.items()}
 
 
 def refusal(binary, *configs):
@@ -161,14 +164,14 @@ class TestCollector:
             },
         }
         with servers.collector(collector_binary, config) as server:
-            server.path = path
-            yield server
+            yield server, path
 
     async def test_to_a_backend(
         self, collector_binary, collector_config, environ, backend, send_demo, send_rows
     ):
         """Runs arrive exact, a request of 12 MB too, and agents are metrics with their own buckets."""
-        environ["BACKEND_ENDPOINT"] = backend.address("otlp_grpc")
+        target, path = backend
+        environ["BACKEND_ENDPOINT"] = target.address("otlp_grpc")
         shipped = collector_config / "collector.yaml"
         with servers.collector(collector_binary, shipped, environ=environ) as server:
             demo = await send_demo(server)
@@ -185,18 +188,18 @@ class TestCollector:
             ]
             send_rows(server, large)
             wanted = {*demo.trace_ids, "1" * 32}
-            until(lambda: len(arrived(backend).get("1" * 32, [])) == len(large))
+            until(lambda: len(arrived(path).get("1" * 32, [])) == len(large))
             until(lambda: "gen_ai_tool_name" in get(server, "prometheus", "/metrics"))
             metrics = get(server, "prometheus", "/metrics")
             queue = list((server.directory / environ["QUEUE_DIRECTORY"]).iterdir())
         assert queue
-        backend.stop()
-        rows = arrived(backend)
+        target.stop()
+        rows = arrived(path)
         assert set(rows) == wanted
         assert sorted(rows["1" * 32], key=repr) == sorted(
             map(plain_row, large), key=repr
         )
-        ledgers = [itemtrace.load(backend.path, trace_id=id_) for id_ in demo.trace_ids]
+        ledgers = [itemtrace.load(path, trace_id=id_) for id_ in demo.trace_ids]
         assert demo.differences(ledgers) == []
         tool = next(line for line in metrics.splitlines() if 'le="1800' in line)
         assert tool.startswith("traces_span_metrics_duration_seconds_bucket{")
@@ -274,9 +277,9 @@ class TestCollector:
         assert sorted(got, key=repr) == sorted(expected, key=repr)
 
 
-def arrived(backend):
+def arrived(path):
     """Returns the rows that a backend has written, by trace."""
-    if not backend.path.exists() or not backend.path.stat().st_size:
+    if not path.exists() or not path.stat().st_size:
         return {}
-    with open_store(backend.path) as store:
+    with open_store(path) as store:
         return {trace_id: list(rows) for trace_id, rows in store.traces()}
