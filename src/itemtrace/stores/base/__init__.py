@@ -1,6 +1,7 @@
 """What all stores share: the contract, what can be asked, how a source finds its store."""
 
 from itemtrace.stores.base.contract import Capabilities, Store, WritableStore
+from itemtrace.stores.base.fetched import FetchedStore, lookback_of, started
 from itemtrace.stores.base.index import (
     RunDraft,
     index_runs,
@@ -24,6 +25,7 @@ from itemtrace.stores.base.values import as_int, plain_row
 __all__ = [
     "EVERYTHING",
     "Capabilities",
+    "FetchedStore",
     "Query",
     "RunDraft",
     "RunSummary",
@@ -33,6 +35,7 @@ __all__ = [
     "as_int",
     "index_runs",
     "local_store",
+    "lookback_of",
     "matches",
     "open_store",
     "path_of",
@@ -42,5 +45,6 @@ __all__ = [
     "run_of",
     "schemes",
     "selects_trace",
+    "started",
     "workflow_of",
 ]

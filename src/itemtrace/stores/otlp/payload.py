@@ -1,6 +1,6 @@
 """A payload as it stands in files, queues and buckets: bytes of OTLP JSON or protobuf.
 
-Jaeger's own JSON, which its UI saves, is taken too.
+Jaeger's own JSON, which its UI saves, and Zipkin's are taken too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from itemtrace.stores.otlp.jaeger_json import is_jaeger, read_jaeger, skim_jaeger
 from itemtrace.stores.otlp.json_reader import is_payload, read_json, skim_json
 from itemtrace.stores.otlp.proto import read_proto, skim_proto
+from itemtrace.stores.otlp.zipkin_json import is_zipkin, read_zipkin, skim_zipkin
 
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ def skim(payload: bytes) -> Iterator[tuple[str, int]] | None:
         return skim_json(value)
     if is_jaeger(value):
         return skim_jaeger(value)
+    if is_zipkin(value):
+        return skim_zipkin(value)
     if isinstance(value, dict) and any(name in value for name in OTHER_SIGNALS):
         return None
     msg = "it is JSON without resourceSpans"
@@ -73,4 +76,6 @@ def decode(payload: bytes) -> Iterator[SpanRow]:
     if not is_json(payload):
         return read_proto(payload)
     value = parse(payload)
-    return read_jaeger(value) if is_jaeger(value) else read_json(value)
+    if is_jaeger(value):
+        return read_jaeger(value)
+    return read_zipkin(value) if is_zipkin(value) else read_json(value)
