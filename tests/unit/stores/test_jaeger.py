@@ -365,6 +365,16 @@ class TestSearch:
             asked = asked_of(server, Query(**query), service="desk")
         assert [json.loads(one.get("tags", "null")) for one in asked] == tags
 
+    def test_tags_of_the_source(self, serving):
+        """Tags in the source narrow every search."""
+        with serving(self.NOTHING) as server:
+            asked = asked_of(
+                server, Query(group="g"), service="a", tag="env:prod,url:http://x,"
+            )
+        assert [json.loads(one["tags"]) for one in asked] == [
+            {"env": "prod", "url": "http://x", "gen_ai.conversation.id": "g"}
+        ]
+
     def test_times(self, serving):
         """Times bound the search; an end only where runs are found by their start."""
         query = Query(since_ns=5_000_000, until_ns=9_000_000)
@@ -489,7 +499,16 @@ class TestSource:
             open_store("jaeger://me:secret@host", write=True)
 
     @pytest.mark.parametrize(
-        "option", ["api=v9", "page=0", "page=x", "lookback=soon", "lookback=3y"]
+        "option",
+        [
+            "api=v9",
+            "page=0",
+            "page=x",
+            "lookback=soon",
+            "lookback=3y",
+            "tag=x",
+            "tag=:x",
+        ],
     )
     def test_options(self, option):
         """An option that means nothing is refused with what was expected."""

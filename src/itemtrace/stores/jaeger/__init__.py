@@ -4,7 +4,8 @@ A trace is read from the v3 API, which answers OTLP, and from the older `/api/tr
 Both are asked for the raw spans: otherwise Jaeger sorts attributes and events and moves times. Jaeger
 searches one service at a time; `?service=a,b` in the source names them, else all services are asked.
 
-More in the source's query: `lookback=30d` (how far back to search without `--since`), `api=legacy` or
+More in the source's query: `tag=deployment.environment:prod` (searches find only spans with these tags, or
+whose resource has them; more of them with commas), `lookback=30d` (how far back to search without `--since`), `api=legacy` or
 `api=v3`, `page=20` (traces a search answers), `timeout=30` (seconds). Credentials are those of
 `itemtrace.stores.http`, from the URL or from `ITEMTRACE_JAEGER_TOKEN` and `ITEMTRACE_JAEGER_HEADERS`.
 """
@@ -41,7 +42,13 @@ from itemtrace.stores.http import (
     newest_first,
 )
 from itemtrace.stores.jaeger.answers import documents, errors_of, listed, mapping
-from itemtrace.stores.jaeger.options import DAY_US, duration, option, positive
+from itemtrace.stores.jaeger.options import (
+    DAY_US,
+    duration,
+    option,
+    positive,
+    tags_of,
+)
 from itemtrace.stores.jaeger.searches import ALL_TRACES, Search, searches_of
 from itemtrace.stores.otlp import (
     WARNINGS,
@@ -106,6 +113,7 @@ class JaegerStore(Store):
         self.options = endpoint.options
         self.api = option(endpoint.options, "api", APIS, self.url)
         self.page = positive(endpoint.options, "page", PAGE, self.url)
+        self.tags = tags_of(endpoint.options.get("tag"), self.url)
         self.lookback_us = duration(endpoint.options.get("lookback"), self.url)
 
     def traces(
@@ -206,8 +214,9 @@ class JaegerStore(Store):
         asked = [("service", service), ("raw", "true")]
         if search.operation:
             asked.append(("operation", search.operation))
-        if search.tags:
-            asked.append(("tags", canonical.dumps(dict(search.tags))))
+        tags = dict((*self.tags, *search.tags))
+        if tags:
+            asked.append(("tags", canonical.dumps(tags)))
 
         def ask(lo: int, hi: int, limit: int) -> Page:
             times = [("start", str(lo)), ("end", str(hi)), ("limit", str(limit))]

@@ -49,3 +49,15 @@ def duration(text: str | None, url: str) -> int | None:
         )
         raise ConfigError(msg)
     return int(match[1]) * UNITS[match[2]]
+
+
+def tags_of(text: str | None, url: str) -> tuple[tuple[str, str], ...]:
+    """Returns the tags of `key:value,key:value`; none for None."""
+    found: list[tuple[str, str]] = []
+    for pair in filter(None, (text or "").split(",")):
+        key, colon, value = pair.strip().partition(":")
+        if not (key and colon):
+            msg = f"{url} has tag={text}; expected key:value, more of them with commas"
+            raise ConfigError(msg)
+        found.append((key, value))
+    return tuple(found)

@@ -1,6 +1,7 @@
 """The real Jaeger: what is sent comes back exact through both of its APIs."""
 
 import re
+import secrets
 from dataclasses import replace
 
 import pytest
@@ -14,10 +15,12 @@ from itemtrace.errors import SourceError, TraceNotFound
 from itemtrace.stores import Query, open_store
 from itemtrace.stores.base import EVERYTHING
 from itemtrace.stores.http import Http, endpoint_of
+from itemtrace.stores.otlp import write_json
 from itemtrace.testing import servers
 from itemtrace.testing.demo import run_demo
 from itemtrace.testing.store_contract import StoreContract, by_span, row, run_rows
 from itemtrace.testing.strategies import hard_values as any_hard_values
+from itemtrace.testing.synthetic import RunWriter, rows_of
 
 
 pytestmark = pytest.mark.backend("jaeger")
@@ -80,6 +83,27 @@ class TestRoundTrip:
         ledger = itemtrace.load(source, trace_id=sent.trace_ids[0])
         assert ledger.exact
         assert values_of(ledger) == [repr(value) for value in values]
+
+    def test_sent_as_json(self, jaeger, source, hard_values):
+        """OTLP as JSON, as our own writer makes it, arrives like protobuf."""
+        run = RunWriter(f"{secrets.randbits(63):016x}")
+        run.add("begin", capture="full", started=1, agent="Desk", input="go")
+        for value in hard_values:
+            raw = {"value": value}
+            run.add("item", type="message_output_item", agent="Desk", raw=raw)
+        run.add("end", status="completed", items=[[1, len(hard_values)]])
+        run.seal()
+        trace_id = f"{secrets.randbits(127):032x}"
+        http = Http(endpoint_of(f"otlp://{jaeger.address('otlp_http')}", port=4318))
+        http.request(
+            "POST",
+            "/v1/traces",
+            headers={"Content-Type": "application/json"},
+            body=write_json(rows_of(run.records, trace_id=trace_id)).encode(),
+        )
+        ledger = itemtrace.load(source, trace_id=trace_id)
+        assert ledger.exact
+        assert values_of(ledger) == [repr(value) for value in hard_values]
 
     async def test_a_trace_saved_by_the_page(self, jaeger, send_demo, tmp_path):
         """The file that the page's download gives is read like an OTLP file, packed or not."""
@@ -168,6 +192,11 @@ class TestSearch:
                 assert last.trace_id in [id_ for id_, _ in store.traces(query)], query
             assert list(store.runs(Query(run_id=last.run_id))) == [last]
             assert list(store.runs(Query(run_id="0" * 16))) == []
+        tagged = f"{source}&service=order desk&tag=service.name:order desk"
+        with open_store(tagged) as store:
+            assert list(store.runs(Query(run_id=last.run_id))) == [last]
+        with open_store(f"{tagged},no:such") as store:
+            assert list(store.runs(Query(run_id=last.run_id))) == []
             assert list(store.runs(Query(until_ns=1))) == []
             assert store.problems == []
 
