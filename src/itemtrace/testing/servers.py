@@ -11,12 +11,12 @@ with `ITEMTRACE_REQUIRE_BACKENDS=1`, as CI does. Needs pytest only for that.
 
 from __future__ import annotations
 
+import http.client
 import os
 import socket
 import subprocess
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from contextlib import ExitStack, contextmanager
@@ -177,7 +177,7 @@ def is_ready(url: str) -> bool:
     try:
         with opener.open(url, timeout=5) as reply:
             return bool(reply.status == 200)
-    except (OSError, urllib.error.URLError):
+    except (OSError, http.client.HTTPException):  # URLError is an OSError
         return False
 
 
