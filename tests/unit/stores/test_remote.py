@@ -91,17 +91,19 @@ def test_nothing_there(bucket):
 
 def test_what_a_protocol_raises(bucket, monkeypatch):
     """Whatever a protocol's package raises is one error, without secrets."""
-    store = RemoteStore(f"memory://{bucket}?secret=hunter2&listings_expiry_time=1")
+    url = f"memory://{bucket}?secret=hunter2&listings_expiry_time=1"
 
     def refuses(*_, **__):
         msg = "AccessDenied\nno"
         raise PermissionError(msg)
 
-    monkeypatch.setattr(store.files, "find", refuses, raising=False)
-    with pytest.raises(SourceError, match="PermissionError AccessDenied no") as caught:
+    monkeypatch.setattr(MemoryFileSystem, "find", refuses)
+    with (
+        RemoteStore(url) as store,
+        pytest.raises(SourceError, match="PermissionError AccessDenied no") as caught,
+    ):
         list(store.runs())
     assert "hunter2" not in str(caught.value)
-    monkeypatch.undo()
 
 
 def test_any_protocol_by_its_name(tmp_path):
