@@ -14,7 +14,7 @@ from itemtrace.replay.report import Entry
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from itemtrace.ledger import ModelCall, Run, ToolCall
+    from itemtrace.ledger import Item, ModelCall, Run, ToolCall
 
 
 NO_SPAN: Final = frozenset({"local_shell_call"})
@@ -46,6 +46,7 @@ class RecordedRun:
         self._by_id: dict[str | None, deque[int]] = defaultdict(deque)
         for place, tool in enumerate(run.tool_calls):
             self._by_id[tool.call_id].append(place)
+        self._listed = {item.seq: item for item in run.new_items}
         self._not_run = {
             body.get("call")
             for _, body in run.bodies("tool")
@@ -122,6 +123,16 @@ class RecordedRun:
             if place not in self.served_tools and call and call.raw_type == raw_type:
                 return place
         return None
+
+    def output_of(self, place: int) -> Item | None:
+        """Returns the output of a call, the result's own item where an input showed a part of it before."""
+        item = self.tools[place].output
+        if item is None or item.seq in self._listed:
+            return item
+        for listed in self._listed.values():
+            if listed.call_id == item.call_id and listed.raw_type == item.raw_type:
+                return listed
+        return item
 
     # --- nested runs --------------------------------------------------------------
 
