@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.ledger.parts import mapping, sequence
@@ -21,6 +20,8 @@ from itemtrace.rebuild.foreign.steps import (
 
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from itemtrace.codec.spans import SpanRow
 
 
@@ -31,7 +32,8 @@ SCOPE: Final = "logfire.openai_agents"
 def recognises(row: SpanRow) -> bool:
     """A span of its instrumentation of the Agents SDK."""
     return row.scope == SCOPE or (
-        TEMPLATE in row.attributes and ("agent_trace_id" in row.attributes or reader_of(row) is not None)
+        TEMPLATE in row.attributes
+        and ("agent_trace_id" in row.attributes or reader_of(row) is not None)
     )
 
 
@@ -104,7 +106,10 @@ def _response(step: Step, row: SpanRow) -> None:
 def _chat(step: Step, row: SpanRow) -> None:
     _model(step, row)
     step.api = "chat_completions"
-    given, got = parsed(row.attributes.get("input")), parsed(row.attributes.get("output"))
+    given, got = (
+        parsed(row.attributes.get("input")),
+        parsed(row.attributes.get("output")),
+    )
     if isinstance(given, list):
         step.system, step.input = content.from_chat(given)
     if isinstance(got, list):
