@@ -124,7 +124,7 @@ async def test_shell(command, streamed, twice):
         DONE_TEXT,
         streamed=streamed,
     )
-    assert DONE == [[command]]
+    assert [[command]] == DONE
 
 
 async def test_local_shell(twice):
