@@ -1,6 +1,6 @@
 """Packages that change what a run is made of: recorded in an environment of their own.
 
-The environments are made once, under `.cache/` (or `ITEMTRACE_CACHE`). Where a package cannot be
+The environments are made once, under `ITEMTRACE_CACHE` (`~/.cache/itemtrace` unless set). Where a package cannot be
 installed the test is skipped with the reason; `ITEMTRACE_REQUIRE_BACKENDS=1` makes that a failure.
 """
 
@@ -14,7 +14,10 @@ import pytest
 
 
 ROOT = Path(__file__).parents[3]
-CACHE = Path(os.environ.get("ITEMTRACE_CACHE", ROOT / ".cache")) / "thirdparty"
+CACHE = (
+    Path(os.environ.get("ITEMTRACE_CACHE") or Path.home() / ".cache" / "itemtrace")
+    / "thirdparty"
+)
 REQUIRED = os.environ.get("ITEMTRACE_REQUIRE_BACKENDS") == "1"
 
 
