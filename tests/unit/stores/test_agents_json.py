@@ -12,7 +12,8 @@ from itemtrace.stores.agents_json import AgentsJsonStore, is_export, moment
 
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "foreign" / "sdk.json"
-FIRST, SECOND = f"{1:032x}", f"{0x13:032x}"
+FIRST, SECOND, THIRD = (f"{number:032x}" for number in (1, 0x13, 0x1B))
+ALL = [(THIRD, 6), (SECOND, 8), (FIRST, 18)]
 
 
 def payload():
@@ -31,7 +32,7 @@ def traces(path, **query):
 
 def test_a_payload_is_found_by_its_content():
     """A whole payload gives its traces, the newest first, each with a root."""
-    assert traces(GOLDEN) == [(SECOND, 8), (FIRST, 18)]
+    assert traces(GOLDEN) == ALL
 
 
 @pytest.mark.parametrize("shape", ["list", "objects", "payloads"])
@@ -44,13 +45,13 @@ def test_other_ways_to_keep_it(tmp_path, shape):
         "payloads": [{"data": payload()[:9]}, {"data": payload()[9:]}],
     }[shape]
     path.write_text("\n\n".join(json.dumps(line) for line in lines))
-    assert traces(path) == [(SECOND, 8), (FIRST, 18)]
+    assert traces(path) == ALL
 
 
 def test_queries(tmp_path):
     """Traces are chosen by id, time and number; what needs a run of ours finds nothing."""
     assert traces(GOLDEN, trace_ids=(FIRST,)) == [(FIRST, 18)]
-    assert traces(GOLDEN, limit=1) == [(SECOND, 8)]
+    assert traces(GOLDEN, limit=1) == ALL[:1]
     assert traces(GOLDEN, since_ns=2**62) == []
     with open_store(GOLDEN) as store:
         assert list(store.runs()) == []
@@ -63,7 +64,7 @@ def test_a_broken_line_is_a_problem(tmp_path):
     path = tmp_path / "export.jsonl"
     path.write_text(json.dumps({"data": payload()}) + '\n{"object": "trace"\n')
     with AgentsJsonStore(path) as store:
-        assert len(list(store.traces())) == 2
+        assert len(list(store.traces())) == 3
         assert len(store.problems) == 1
     assert any(
         "line 2 cannot be read" in gap.message for gap in itemtrace.load(path).gaps

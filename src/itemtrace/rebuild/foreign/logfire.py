@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 TEMPLATE: Final = "logfire.msg_template"
 SCOPE: Final = "logfire.openai_agents"
+NO_OUTPUT: Final = '"output":{"type":"null"}'
 
 
 def recognises(row: SpanRow) -> bool:
@@ -73,6 +74,8 @@ def _tool(step: Step, row: SpanRow) -> None:
     said = row.attributes
     step.kind, step.name = "tool", text(said.get("name"))
     step.arguments, step.result = as_text(said.get("input")), said.get("output")
+    if step.result == "null" and NO_OUTPUT in str(said.get("logfire.json_schema")):
+        step.result = None  # a null, not the text of it
 
 
 def _handoff(step: Step, row: SpanRow) -> None:

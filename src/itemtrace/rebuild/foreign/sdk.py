@@ -42,6 +42,7 @@ def read(row: SpanRow) -> Step:
     error = mapping(parsed(row.attributes.get(ERROR)))
     if error:
         step.error = "", str(error.get("message") or "")
+        step.error_data = mapping(error.get("data")) or None
     trace = mapping(parsed(row.attributes.get(TRACE)))
     if trace:
         step.kind, step.name = "trace", text(trace.get("workflow_name"))

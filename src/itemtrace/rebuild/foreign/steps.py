@@ -52,6 +52,7 @@ class Step:
         target: Who takes over; `name` is who hands off.
         agent: The nearest agent above, or the agent that it is.
         error: Type and message.
+        error_data: What is said of the error beside that.
         lacks: What this span could not say, in a few words each.
     """
 
@@ -77,6 +78,7 @@ class Step:
     target: str | None = None
     agent: str | None = None
     error: tuple[str, str] | None = None
+    error_data: Raw | None = None
     lacks: list[str] = field(default_factory=list[str])
 
 

@@ -149,7 +149,7 @@ class RunRecords:
             "items": self.items,
             "final": final,
             "last_agent": last[-1].agent,
-            "error": _error(failed[0]) if failed else None,
+            "error": _telling(failed, self.tools) if failed else None,
             "children": children or None,
         }
         self._add("end", body)
@@ -433,7 +433,16 @@ def _given(first: list[Any] | None) -> Any:
 
 def _error(step: Step) -> Raw:
     kind, message = step.error or ("", "")
-    return {"type": kind, "message": message}
+    said: Raw = {"type": kind, "message": message}
+    return {**said, "data": step.error_data} if step.error_data else said
+
+
+def _telling(failed: list[Step], tools: list[Step]) -> Raw:
+    """Returns the error of a run: the first that says something, a tool's where no other does."""
+    known = [step for step in (*failed, *tools) if step.error]
+    return _error(
+        next((step for step in known if step.error and any(step.error)), known[0])
+    )
 
 
 def write(

@@ -341,6 +341,39 @@ def test_spans_in_a_circle_do_no_harm():
     assert run.input == "A"
 
 
+def test_a_run_is_never_its_own_parent():
+    """A run whose own tool is said to have started it is a root."""
+    kind = "openinference.span.kind"
+    run = only(
+        span(1, 2, name="task", attributes={kind: "CHAIN"}),
+        span(2, 1, attributes={kind: "TOOL", "tool.name": "t", "output.value": "7"}),
+        span(3, 1, attributes={kind: "AGENT", "agent.name": "Clerk"}),
+    )
+    assert (run.agent, run.nested, run.runs) == ("Clerk", False, ())
+
+
+def test_two_runs_of_one_tool_are_in_order():
+    """A tool that runs an agent twice has both, the first as 0, the second as 1."""
+    kind = "openinference.span.kind"
+    ledger = rebuild(
+        [
+            span(1, attributes={kind: "AGENT", "agent.name": "Clerk"}, end_ns=99_000),
+            span(2, 1, attributes={kind: "TOOL", "tool.name": "t", "tool.id": "c1", "output.value": "7"}),
+            span(3, 2, name="task", attributes={kind: "CHAIN"}),
+            span(4, 3, attributes={kind: "AGENT", "agent.name": "A"}),
+            span(5, 2, name="task", attributes={kind: "CHAIN"}),
+            span(6, 5, attributes={kind: "AGENT", "agent.name": "B"}),
+        ]
+    )  # fmt: skip
+    [outer] = ledger.runs
+    places = [
+        (run.agent, run.begin["parent"]["call"], run.begin["parent"]["n"])
+        for run in outer.runs
+    ]
+    assert places == [("A", "c1", 0), ("B", "c1", 1)]
+    assert ledger.self_check() == []
+
+
 def test_a_model_call_inside_a_tool_is_a_run_of_that_tool():
     """What a tool asked a model is under its call."""
     run = only(

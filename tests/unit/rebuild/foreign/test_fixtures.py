@@ -1,4 +1,4 @@
-"""Real spans of other recorders: what of two small runs comes back from each."""
+"""Real spans of other recorders: what of three small runs comes back from each."""
 
 import json
 from dataclasses import replace
@@ -15,7 +15,7 @@ from itemtrace.testing.synthetic import RunWriter, rows_of
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "foreign"
 RESULTS = json.loads((GOLDEN / "results.json").read_text())
-DESK, SHADES = RESULTS
+DESK, SHADES, PARCELS = RESULTS
 WHOLE = ["openinference", "logfire"]
 MESSAGES = ["genai", "traceloop"]
 
@@ -63,7 +63,7 @@ SHADES_ITEMS = [
 @pytest.mark.parametrize("name", WHOLE)
 def test_whole_responses_give_the_run_back(name):
     """Where the recorder keeps whole responses, the input list is the SDK's own."""
-    desk, _ = runs_of(name)
+    desk = runs_of(name)[0]
     assert desk.to_input_list() == DESK["to_input_list"]
     assert desk.input == DESK["input"]
     assert skeleton(desk) == [("reasoning_item", "Desk", None), *DESK_ITEMS]
@@ -154,6 +154,17 @@ def test_each_run_says_who_recorded_it_and_what_is_lacking(name):
     assert len(ledger.trace_ids) == len(
         {run.trace_id or run.run_id for run in ledger.runs}
     )
+
+
+@pytest.mark.parametrize("name", [*WHOLE, *MESSAGES, "contrib-v2", "sdk"])
+def test_a_tool_that_ends_the_run(name):
+    """The run failed, its tool failed and has no output, and both say why."""
+    run = runs_of(name)[2]
+    [made] = run.tool_calls
+    assert (run.status, run.final_output) == ("failed", None)
+    assert (made.name, made.status, made.output) == ("parcel_status", "failed", None)
+    assert PARCELS["error"] in f"{run.error.message} {run.error.data}"
+    assert "the carrier does not know 1042" in f"{made.error.message} {made.error.data}"
 
 
 def test_the_gaps_of_a_run():
