@@ -117,6 +117,7 @@ def test_only_read():
     """Opening it to write says what to do instead."""
     with pytest.raises(SourceError, match="can only be read; write to a file"):
         open_store("memory://x", write=True)
+    open_store("memory://x").close()
 
 
 @pytest.mark.parametrize(
