@@ -37,7 +37,6 @@ def python_with(name, *requirements):
             "pip",
             "install",
             "--quiet",
-            "--editable",
             str(ROOT),
             *requirements,
         ],
@@ -64,6 +63,9 @@ def seen(python, script):
         for k, v in os.environ.items()
         if not k.startswith(("OPENAI_", "OTEL_", "ITEMTRACE_"))
     }
+    kept["PYTHONPATH"] = str(
+        ROOT / "src"
+    )  # this checkout's, whoever made the environment
     kept["LITELLM_LOCAL_MODEL_COST_MAP"] = (
         "True"  # else it asks the net for prices when imported
     )
