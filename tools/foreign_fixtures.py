@@ -1,4 +1,4 @@
-# ruff: noqa: INP001, PLC0415, S603, TID251 - a script, no package; it runs itself in several environments
+# ruff: noqa: S603 - a script, no package; it runs itself in several environments
 """Makes the spans of other recorders that `tests/golden/foreign/` keeps: real ones, of small runs.
 
     python tools/foreign_fixtures.py             all, each in its environment of the benchmarks
