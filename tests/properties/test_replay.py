@@ -205,10 +205,17 @@ def state_of(result):
     """The SDK's own state as text, but for what is random."""
     if isinstance(result, BaseException):
         return str(result)
-    state = result.to_state().to_json()
-    for key in ("trace", "generated_prompt_cache_key", "trace_id"):
-        state.pop(key, None)
-    return canonical.dumps(state)
+    return canonical.dumps(known(result.to_state().to_json()))
+
+
+def known(value):
+    """A value without what is random in each run: the trace, also of nested runs, and the cache key."""
+    if isinstance(value, dict):
+        left = ("trace", "generated_prompt_cache_key")
+        return {key: known(child) for key, child in value.items() if key not in left}
+    if isinstance(value, list):
+        return [known(child) for child in value]
+    return value
 
 
 def shape(rows):

@@ -160,7 +160,7 @@ class RecordedRun:
             if call.end_ns and (call.response or call.error):
                 yield self.model_key(number), call.end_ns
         for place, tool in enumerate(self.tools):
-            if tool.end_ns and tool.status not in NOT_RUN:
+            if tool.end_ns and not self._kept_back(tool):
                 yield self.tool_key(place), tool.end_ns
 
     def model_key(self, number: int) -> Hashable:
@@ -210,12 +210,14 @@ class RecordedRun:
 
     def _ran(self, tool: ToolCall) -> bool:
         """Whether a call was executed on the application's side and gave something."""
-        if tool.hosted or tool.output is None or tool.status in NOT_RUN:
-            return False
-        if tool.call_id in self._not_run:  # a guardrail answered for the tool
+        if tool.hosted or tool.output is None or self._kept_back(tool):
             return False
         local = tool.call is not None and tool.call.raw_type in NO_SPAN
         return local or bool(tool.start_ns)
+
+    def _kept_back(self, tool: ToolCall) -> bool:
+        """Whether a call was not executed: it waits, was rejected, or a guardrail answered for it."""
+        return tool.status in NOT_RUN or tool.call_id in self._not_run
 
     def _covered(self, child: RecordedRun) -> bool:
         """Whether a nested run was served by the output of the call that started it."""
