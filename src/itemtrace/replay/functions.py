@@ -1,3 +1,4 @@
+# pyright: basic
 """Function tools of a replay, those of MCP servers and agents used as tools among them."""
 
 from __future__ import annotations

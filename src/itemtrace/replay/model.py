@@ -253,12 +253,11 @@ class ReplayModel(Model):
     def _real(self) -> Model:
         """Returns the model that the caller's configuration names (agents/run_internal/turn_preparation.py)."""
         config, agent = self.frame.config, self.frame.agent
-        for given in (getattr(config, "model", None), getattr(agent, "model", None)):
-            if isinstance(given, Model):
-                return given
-            if given is not None:
-                return config.model_provider.get_model(given)  # type: ignore[no-any-return]
-        return config.model_provider.get_model(None)  # type: ignore[no-any-return]
+        given = getattr(config, "model", None) or getattr(agent, "model", None)
+        if isinstance(given, Model):
+            return given
+        found: Model = config.model_provider.get_model(given)
+        return found
 
     def _live(self, asked: Asked) -> dict[str, Any]:
         """Returns the arguments for the real model, with the settings that its name implies."""

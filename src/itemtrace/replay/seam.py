@@ -1,3 +1,4 @@
+# pyright: basic
 """Where a tape meets the SDK: wrapt around classes, only while a tape is played.
 
 The runner says which run it is and gets a model from the tape; an agent's tools come as stubs. Where
