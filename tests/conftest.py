@@ -1,6 +1,7 @@
 """What all tests share: hypothesis profiles, the SDK without its uploader, a recording."""
 
 import os
+import sys
 from typing import Any
 
 import pytest
@@ -24,6 +25,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 def no_uploader():
     """Takes the SDK's own exporter out: no test may reach it."""
     set_trace_processors([])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fresh_brokers():
+    """Gives each module Kafka brokers of its own: older ones were seen to take no more messages."""
+    kafka = sys.modules.get("itemtrace.testing.kafka")
+    if kafka is not None:
+        kafka.cluster.cache_clear()
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ OPERATION: Final = "gen_ai.operation.name"
 MOST_TRIES: Final = 64
 """How many combinations of differing copies of chunks are tried against the digest."""
 
-SCALARS: Final = (bool, int, float, bytes, type(None))
+SCALARS: Final = (bool, int, float, type(None))
 
 Key = tuple[str, str, str, str, str]
 """Kind, run, seq, size and digest, as written: what names a record."""
@@ -112,6 +112,9 @@ def candidates(values: Iterable[Any]) -> Iterator[str]:
                 yield value
             elif value[:1] == "[" and '"it' in value[:8]:
                 yield from _from_json(value)
+        elif isinstance(value, bytes | bytearray):
+            if value[:2] == b"it":
+                yield value.decode("utf-8", "replace")
         elif isinstance(value, list | tuple):
             yield from candidates(cast("list[Any]", value))
         elif isinstance(value, Mapping):
