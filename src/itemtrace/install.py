@@ -6,9 +6,10 @@ Nothing here is done at import. The Agents SDK and the OpenTelemetry SDK are loa
 from __future__ import annotations
 
 import atexit
+import os
 import threading
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.config import settings as read_settings
 from itemtrace.sinks import make_sink
@@ -17,12 +18,17 @@ from itemtrace.sinks import make_sink
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from opentelemetry.metrics import MeterProvider
     from opentelemetry.sdk.trace.export import SpanExporter
 
+    from itemtrace.capture.metrics import Meters, Metrics
     from itemtrace.capture.processor import Processor
     from itemtrace.capture.runner import RunnerSeam
     from itemtrace.limits import Profile
     from itemtrace.stores import WritableStore
+
+METRICS_EXPORTER: Final = "OTEL_METRICS_EXPORTER"
+"""Unset is off (docs/metrics.md)."""
 
 Redactor = Callable[[dict[str, Any]], dict[str, Any] | None]
 
@@ -33,14 +39,20 @@ class Installation:
     Attributes:
         describe: One line for people: where spans go.
         store: URL of the local store that is written, or empty.
+        metrics: Where metrics go, or empty when they are off.
     """
 
     def __init__(
-        self, processor: Processor, seam: RunnerSeam, removed: tuple[Any, ...]
+        self,
+        processor: Processor,
+        seam: RunnerSeam,
+        removed: tuple[Any, ...],
+        meters: Meters | None,
     ) -> None:
         self._processor = processor
         self._seam = seam
         self._removed = removed
+        self._meters = meters
 
     def __repr__(self) -> str:
         return f"<itemtrace records to {self.describe}>"
@@ -55,9 +67,15 @@ class Installation:
         """URL of the local store that is written, or empty."""
         return self._processor.sink.store
 
+    @property
+    def metrics(self) -> str:
+        """Where metrics go, or empty when they are off."""
+        return self._meters.describe if self._meters is not None else ""
+
     def flush(self, timeout: float) -> bool:
         """Sends what has ended; returns whether all was taken in time."""
-        return self._processor.sink.flush(timeout)
+        taken = self._processor.sink.flush(timeout)
+        return (self._meters is None or self._meters.flush(timeout)) and taken
 
     def remove(self) -> None:
         """Takes everything out again."""
@@ -65,6 +83,8 @@ class Installation:
         self._processor.enabled = False
         _swap_processors(out=self._processor, back=self._removed)
         self._processor.shutdown()
+        if self._meters is not None:
+            self._meters.close()
 
 
 _lock = threading.Lock()
@@ -83,6 +103,8 @@ def install(  # noqa: PLR0913 - one keyword for each thing a user may choose
     conventions: Sequence[str] | None = None,
     state: bool = True,
     keep_openai_exporter: bool = True,
+    metrics: bool | MeterProvider | None = None,
+    prices: str | Path | Mapping[str, Any] | None = None,
 ) -> Installation:
     """Records every run of the Agents SDK from now on, with its content.
 
@@ -105,6 +127,9 @@ def install(  # noqa: PLR0913 - one keyword for each thing a user may choose
             and Arize; the default is `("genai",)`.
         state: Keep the SDK's state of runs that wait for an approval, without the context object.
         keep_openai_exporter: False takes the SDK's own exporter to OpenAI out until `uninstall()`.
+        metrics: A meter provider; True for the application's, or one of ours that sends OTLP; False for
+            none; by default what `OTEL_METRICS_EXPORTER` says, and none when it is not set.
+        prices: What tokens cost, a JSON file or its content (docs/metrics.md).
 
     Raises:
         ConfigError: A value is not known, or two exclude each other.
@@ -122,20 +147,29 @@ def install(  # noqa: PLR0913 - one keyword for each thing a user may choose
             conventions=conventions,
             state=state,
         )
-        sink = make_sink(
-            exporter=exporter, tracer_provider=tracer_provider, store=store
-        )
+        meters, measured = _metrics(metrics, prices, compat=compat)
+        try:
+            sink = make_sink(
+                exporter=exporter,
+                tracer_provider=tracer_provider,
+                store=store,
+                metrics=measured,
+            )
+        except BaseException:
+            if meters is not None:
+                meters.close()
+            raise
         from agents.tracing import add_trace_processor
 
         from itemtrace.capture.processor import Processor
         from itemtrace.capture.runner import RunnerSeam
 
-        processor = Processor(chosen, sink)
+        processor = Processor(chosen, sink, measured)
         removed = () if keep_openai_exporter else _take_out_openai_exporter()
         add_trace_processor(processor)
         seam = RunnerSeam(processor.tree)
         seam.put()
-        _installed = Installation(processor, seam, removed)
+        _installed = Installation(processor, seam, removed, meters)
         atexit.register(_at_exit)
         return _installed
 
@@ -187,6 +221,36 @@ def ItemTraceProcessor(**options: Any) -> Processor:  # noqa: N802 - a class to 
         if name in options
     }
     return Processor(read_settings(**options), lambda: make_sink(**where))
+
+
+def _metrics(
+    wanted: bool | MeterProvider | None,
+    prices: str | Path | Mapping[str, Any] | None,
+    *,
+    compat: bool,
+) -> tuple[Meters | None, Metrics | None]:
+    """Returns where metrics go and what measures; nothing of it is even imported when they are off."""
+    if wanted is False or (wanted is None and not os.environ.get(METRICS_EXPORTER)):
+        return None, None
+    from itemtrace.capture.calls import versions
+    from itemtrace.capture.metrics import (
+        Metrics,
+        MetricsSettings,
+        make_meters,
+        metadata_keys,
+        read_prices,
+    )
+
+    table = prices or os.environ.get("ITEMTRACE_PRICES")
+    settings = MetricsSettings(
+        compat=compat,
+        prices=read_prices(table) if table else None,
+        metadata=metadata_keys(os.environ),
+    )
+    meters = make_meters(wanted)
+    if meters is None:
+        return None, None
+    return meters, Metrics(meters.provider, versions()["version"], settings)
 
 
 def _at_exit() -> None:

@@ -28,6 +28,7 @@ from itemtrace.codec.record import Record, make
 
 
 if TYPE_CHECKING:
+    from itemtrace.capture.metrics import RunMetrics
     from itemtrace.capture.privacy import Privacy
 
 
@@ -93,6 +94,7 @@ class Frame:
     Attributes:
         id: 16 hex digits, the id of the span that holds the first record.
         failures: How often itemtrace could not record something; the seal says it.
+        metrics: What measures the run; None when metrics are off.
     """
 
     def __init__(
@@ -103,6 +105,7 @@ class Frame:
         self.privacy = privacy
         self.started = time.time_ns()
         self.failures = 0
+        self.metrics: RunMetrics | None = None
         self.children: list[str] = []
         self.given_input: Any = None
         self.recorded: list[Recorded] = []
@@ -126,11 +129,17 @@ class Frame:
         """Returns the record of a body, and after it the records of long texts in it."""
         text = canonical.dumps(body, ascii=self._ascii)
         if len(text) <= LIFT_BYTES:
-            return [self._next(kind, text)]
-        long: dict[str, str] = {}
-        lifted = self._lift(canonical.encode(body), long)
-        text = canonical.dumps_encoded(lifted, ascii=self._ascii)
-        return [self._next(kind, text), *self._blobs(long)]
+            record = self._next(kind, text)
+            blobs: list[Record] = []
+        else:
+            long: dict[str, str] = {}
+            lifted = self._lift(canonical.encode(body), long)
+            text = canonical.dumps_encoded(lifted, ascii=self._ascii)
+            record = self._next(kind, text)
+            blobs = self._blobs(long)
+        if self.metrics is not None:
+            self.metrics.made(kind, body, [record])
+        return [record, *blobs]
 
     def _next(self, kind: str, text: str) -> Record:
         record = make(kind, self.id, self._seq, text)
@@ -156,12 +165,15 @@ class Frame:
         return Escaped({TAG: "blob", "d": digest})
 
     def _blobs(self, long: dict[str, str]) -> list[Record]:
-        return [
+        records = [
             self._next(
                 "blob", canonical.dumps({"d": digest, "v": text}, ascii=self._ascii)
             )
             for digest, text in long.items()
         ]
+        if self.metrics is not None:
+            self.metrics.made("blob", {}, records)
+        return records
 
     def shared_text(self, text: str, records: list[Record]) -> Any:
         """Returns a text, or a reference to it where it is long enough to be written apart."""
