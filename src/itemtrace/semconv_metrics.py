@@ -69,7 +69,7 @@ def _metric(metric: Metric) -> Metric:
     return METRICS.setdefault(metric.name, metric)
 
 
-def _genai(  # noqa: PLR0913, PLR0917 - the columns of a table
+def _genai(  # noqa: PLR0913 - the columns of a table
     name: str,
     instrument: Instrument,
     unit: str,
@@ -86,7 +86,7 @@ def _genai(  # noqa: PLR0913, PLR0917 - the columns of a table
     )
 
 
-def _ours(  # noqa: PLR0913, PLR0917 - the columns of a table
+def _ours(
     name: str,
     instrument: Instrument,
     unit: str,

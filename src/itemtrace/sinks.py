@@ -180,7 +180,9 @@ def _open(store: Any) -> WritableStore:
     return given
 
 
-def _counted(exporter: SpanExporter, name: str, metrics: Metrics | None) -> SpanExporter:
+def _counted(
+    exporter: SpanExporter, name: str, metrics: Metrics | None
+) -> SpanExporter:
     if metrics is None:
         return exporter
     from itemtrace.capture.metrics import CountedExporter

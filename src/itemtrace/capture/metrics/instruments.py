@@ -36,9 +36,7 @@ class Instruments:
         meter: Meter,
         *,
         compat: bool,
-        observe: Mapping[
-            str, Callable[[CallbackOptions], Iterable[Observation]]
-        ],
+        observe: Mapping[str, Callable[[CallbackOptions], Iterable[Observation]]],
     ) -> None:
         self._values: dict[str, set[str]] = {}
         self._add: dict[str, Callable[..., None]] = {}

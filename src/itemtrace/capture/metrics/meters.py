@@ -30,19 +30,23 @@ class Meters:
     Attributes:
         provider: Makes meters.
         describe: Where metrics go, for people.
+        flushers: What sends what was measured, each within some milliseconds. A reader that waits to
+            be asked is none: the Prometheus reader would give what it was flushed, and again.
         closers: What ends what is ours, in order.
     """
 
     provider: MeterProvider
     describe: str
+    flushers: list[Callable[[float], object]] = field(
+        default_factory=list[Callable[[float], object]]
+    )
     closers: list[Callable[[], object]] = field(
         default_factory=list[Callable[[], object]]
     )
 
     def flush(self, timeout: float) -> bool:
         """Sends what was measured; returns whether all of it was taken in time."""
-        flush = getattr(self.provider, "force_flush", None)
-        return bool(flush(timeout * 1000)) if flush is not None else True
+        return all(flush(timeout * 1000) for flush in self.flushers)
 
     def close(self) -> None:
         """Ends what is ours; a provider of the application stays as it is."""
@@ -70,10 +74,10 @@ def make_meters(
     if off or (wanted is None and not names):
         return None
     if wanted is not None and wanted is not True:
-        return Meters(wanted, "the meter provider that was given")
+        return _of_application(wanted, "the meter provider that was given")
     existing = _application_provider()
     if existing is not None:
-        return Meters(existing, "the application's meter provider")
+        return _of_application(existing, "the application's meter provider")
     return _own(names or ["otlp"], environ)
 
 
@@ -97,11 +101,17 @@ def _application_provider() -> Any:
     return current
 
 
+def _of_application(provider: Any, describe: str) -> Meters:
+    flush = getattr(provider, "force_flush", None)
+    return Meters(provider, describe, [] if flush is None else [flush])
+
+
 def _own(names: list[str], environ: Mapping[str, str]) -> Meters:
     from opentelemetry.sdk.metrics import MeterProvider
 
     readers: list[MetricReader] = []
     places: list[str] = []
+    flushers: list[Callable[[float], object]] = []
     closers: list[Callable[[], object]] = []
     for name in names:
         make = _READERS.get(name)
@@ -110,10 +120,13 @@ def _own(names: list[str], environ: Mapping[str, str]) -> Meters:
             raise ConfigError(msg)
         reader, place, close = make(environ)
         readers.append(reader)
+        if name not in _PULLED:
+            flushers.append(reader.force_flush)
         places.append(place)
         closers += close
     provider = MeterProvider(metric_readers=readers, shutdown_on_exit=False)
-    return Meters(provider, " and ".join(places), [provider.shutdown, *closers])
+    where = " and ".join(places)
+    return Meters(provider, where, flushers, [provider.shutdown, *closers])
 
 
 Made = tuple["MetricReader", str, list[Callable[[], object]]]
@@ -144,9 +157,10 @@ def _otlp(environ: Mapping[str, str]) -> Made:
 def _prometheus(environ: Mapping[str, str]) -> Made:
     try:
         from opentelemetry.exporter.prometheus import PrometheusMetricReader
-        from prometheus_client import REGISTRY, start_http_server
+        from prometheus_client import start_http_server
     except ImportError as error:
-        raise MissingExtra("opentelemetry-exporter-prometheus", "metrics") from error
+        package = "opentelemetry-exporter-prometheus"
+        raise MissingExtra(package, "metrics") from error
     host = environ.get(PROMETHEUS_HOST, "localhost")
     given = environ.get(PROMETHEUS_PORT, "9464")
     if not given.isdecimal():
@@ -170,6 +184,8 @@ def _console(_: Mapping[str, str]) -> Made:
 
     return PeriodicExportingMetricReader(ConsoleMetricExporter()), "the console", []
 
+
+_PULLED: Final = frozenset({"prometheus"})
 
 _READERS: Final[dict[str, Callable[[Mapping[str, str]], Made]]] = {
     "otlp": _otlp,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +17,8 @@ from itemtrace.capture.metrics.runs import RunMetrics
 
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import Span
 

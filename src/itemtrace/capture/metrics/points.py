@@ -93,7 +93,7 @@ def tokens(instruments: Instruments, point: Point, prices: Prices | None) -> Non
     """What a model call used, by the conventions, by agent, and in money."""
     call = point.some(*_CALL)
     model = point.attributes.get(semconv.GEN_AI_REQUEST_MODEL)
-    whose = {
+    whose: dict[str, Any] = {
         semconv.GEN_AI_AGENT_NAME: point.attributes.get(AGENT),
         semconv.GEN_AI_REQUEST_MODEL: model,
     }
@@ -106,9 +106,7 @@ def tokens(instruments: Instruments, point: Point, prices: Prices | None) -> Non
         modality = {**call, names.TOKEN_MODALITY: "unknown"}
         instruments.add(names.USAGE[usage], count, modality, point.context)
         typed = {names.TOKEN_TYPE: kind}
-        instruments.add(
-            names.TOKENS_BY_AGENT, count, {**whose, **typed}, point.context
-        )
+        instruments.add(names.TOKENS_BY_AGENT, count, {**whose, **typed}, point.context)
         if kind in _SIZES:
             instruments.add(_SIZES[kind], count, call, point.context)
             instruments.add(names.TOKEN_USAGE, count, {**call, **typed}, point.context)
@@ -137,7 +135,7 @@ def tool(instruments: Instruments, point: Point, _: Prices | None) -> None:
     """How long a tool ran."""
     if point.attributes.get(semconv.ITEMTRACE_TOOL_EXECUTED) is False:
         return
-    attributes = {
+    attributes: dict[str, Any] = {
         **point.some(
             semconv.GEN_AI_TOOL_NAME, semconv.GEN_AI_TOOL_TYPE, semconv.ERROR_TYPE
         ),
@@ -150,7 +148,7 @@ def tool(instruments: Instruments, point: Point, _: Prices | None) -> None:
 
 def turn(instruments: Instruments, point: Point, _: Prices | None) -> None:
     """How long a turn took."""
-    whose = {semconv.GEN_AI_AGENT_NAME: point.attributes.get(AGENT)}
+    whose: dict[str, Any] = {semconv.GEN_AI_AGENT_NAME: point.attributes.get(AGENT)}
     instruments.add(names.TURN_DURATION, point.seconds, whose, point.context)
 
 

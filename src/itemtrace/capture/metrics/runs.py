@@ -53,7 +53,7 @@ class RunMetrics:
         """Counts records that were made of a body, and learns what only the body says."""
         add = self._metrics.instruments.add
         for record in records:
-            of = {names.RECORD_KIND: record.kind}
+            of: dict[str, Any] = {names.RECORD_KIND: record.kind}
             add(names.RECORDS, 1, of)
             if record.kind == "item":
                 of[names.ITEM_TYPE] = body.get("type") or "unknown"
@@ -75,7 +75,7 @@ class RunMetrics:
         if decision not in DECIDED:
             self._pending.add(call)
             return
-        tool = {semconv.GEN_AI_TOOL_NAME: entry.get("tool")}
+        tool: dict[str, Any] = {semconv.GEN_AI_TOOL_NAME: entry.get("tool")}
         attributes = {**tool, names.APPROVAL_DECISION: decision}
         add = self._metrics.instruments.add
         add(names.APPROVALS, 1, attributes)
@@ -91,7 +91,7 @@ class RunMetrics:
         self._model = body.get("model") or self._model
         attempts = body.get("attempts")
         if attempts:
-            whose = {
+            whose: dict[str, Any] = {
                 semconv.GEN_AI_AGENT_NAME: body.get("agent"),
                 semconv.GEN_AI_REQUEST_MODEL: self._model,
             }
@@ -121,7 +121,7 @@ class RunMetrics:
             context: With a span of the run, for exemplars.
         """
         add = self._metrics.instruments.add
-        whose = {semconv.GEN_AI_AGENT_NAME: self._agent}
+        whose: dict[str, Any] = {semconv.GEN_AI_AGENT_NAME: self._agent}
         ended = {**whose, semconv.ITEMTRACE_RUN_STATUS: end["status"]}
         counted = {**ended, names.RUN_NESTED: self._nested, **self._metadata()}
         add(names.RUNS, 1, counted, context)
@@ -130,7 +130,8 @@ class RunMetrics:
         items = Counter(self._items(end))
         add(names.RUN_ITEMS, items.total(), whose, context)
         for (kind, agent), count in items.items():
-            item = {names.ITEM_TYPE: kind, semconv.GEN_AI_AGENT_NAME: agent}
+            item: dict[str, Any] = {names.ITEM_TYPE: kind}
+            item[semconv.GEN_AI_AGENT_NAME] = agent
             add(names.ITEMS_BY_TYPE, count, item, context)
         if end["status"] == "interrupted":
             self._ask(end.get("interruptions") or ())
@@ -161,7 +162,7 @@ class RunMetrics:
             call = str(item.get("call_id") or item.get("id"))
             if call in self._pending:
                 continue  # asked for by an earlier part of the run
-            tool = {semconv.GEN_AI_TOOL_NAME: item.get("name")}
+            tool: dict[str, Any] = {semconv.GEN_AI_TOOL_NAME: item.get("name")}
             asked = {**tool, names.APPROVAL_DECISION: "requested"}
             self._metrics.instruments.add(names.APPROVALS, 1, asked)
             self._metrics.instruments.add(names.APPROVALS_WAITING, 1, tool)
