@@ -106,45 +106,44 @@ async def lock_gate(gate: str) -> str:
     return f"{gate} is open"
 
 
-async def load(store):
+SCRIPT = {
+    "pilot": [
+        Step(status=503, error="busy"),
+        Step([message("Low.")], usage=(100, 60, 20, 5)),
+        Step(status=500, error="gone"),
+        [message("A secret.")],
+        [function_call("lock_gate", "call_gate", gate="west")],
+        [message("Lost.")],
+    ],
+    "desk-mini": [[message("What?")]],
+}
+
+
+async def load(store, fake):
     """Runs a bit of everything; the same series come of it each time."""
     await run_demo()
     await run_demo(streamed=True)
-    script = {
-        "pilot": [
-            Step(status=503, error="busy"),
-            Step([message("Low.")], usage=(100, 60, 20, 5)),
-            Step(status=500, error="gone"),
-            [message("A secret.")],
-            [function_call("lock_gate", "call_gate", gate="west")],
-            [message("Refused.")],
-        ],
-        "desk-mini": [[message("What?")]],
-    }
-    async with FakeProvider(script) as fake:
-        retry = ModelRetrySettings(
-            max_retries=1, policy=retry_policies.http_status([503])
-        )
-        pilot = Agent(
-            name="Pilot",
-            model=fake.responses_model("pilot"),
-            model_settings=ModelSettings(retry=retry),
-            tools=[lock_gate],
-        )
-        await Runner.run(pilot, "How high?")
-        with pytest.raises(APIStatusError):
-            await Runner.run(pilot, "And now?")
-        quiet = RunConfig(trace_include_sensitive_data=False)
-        await Runner.run(pilot, "Whisper.", run_config=quiet)
-        await Runner.run(pilot, "Open the gate.")  # and nobody decides
-        with pytest.raises(AgentsException):
-            config = RunConfig(model_provider=fake.models())
-            await Runner.run(front_desk, "Sing!", run_config=config)
-        itemtrace.flush()
-        store.refuse = True
-        await Runner.run(pilot, "Lost.")
-        itemtrace.flush()
-        store.refuse = False
+    retry = ModelRetrySettings(max_retries=1, policy=retry_policies.http_status([503]))
+    pilot = Agent(
+        name="Pilot",
+        model=fake.responses_model("pilot"),
+        model_settings=ModelSettings(retry=retry),
+        tools=[lock_gate],
+    )
+    await Runner.run(pilot, "How high?")
+    with pytest.raises(APIStatusError):
+        await Runner.run(pilot, "And now?")
+    quiet = RunConfig(trace_include_sensitive_data=False)
+    await Runner.run(pilot, "Whisper.", run_config=quiet)
+    await Runner.run(pilot, "Open the gate.")  # and nobody decides
+    with pytest.raises(AgentsException):
+        config = RunConfig(model_provider=fake.models())
+        await Runner.run(front_desk, "Sing!", run_config=config)
+    itemtrace.flush()
+    store.refuse = True
+    await Runner.run(pilot, "And at night?")
+    itemtrace.flush()
+    store.refuse = False
 
 
 @dataclass
@@ -265,15 +264,20 @@ scrape_configs:
 
 
 def _seen(server, config, store):
-    with running(server, {"prometheus.yaml": config}):
-        seen = Window(server)
-        asyncio.run(load(store))
-        seen.before = [*store.rows, *store.refused]
-        failed = Counter(HEALTH.counts())
-        store.rows, store.refused = [], []
-        seen.first = scraped_after(server, time.time())
-        asyncio.run(load(store))
-        seen.last = scraped_after(server, time.time())
+    with running(server, {"prometheus.yaml": config}), asyncio.Runner() as loop:
+        # one provider for both: its port is an attribute, and a new series has nothing to grow from
+        fake = FakeProvider({name: 2 * steps for name, steps in SCRIPT.items()}).start()
+        try:
+            seen = Window(server)
+            loop.run(load(store, fake))
+            seen.before = [*store.rows, *store.refused]
+            failed = Counter(HEALTH.counts())
+            store.rows, store.refused = [], []
+            seen.first = scraped_after(server, time.time())
+            loop.run(load(store, fake))
+            seen.last = scraped_after(server, time.time())
+        finally:
+            loop.run(fake.aclose())
         seen.rows = [*store.rows, *store.refused]
         seen.refused = len(store.refused)
         seen.failures = Counter(HEALTH.counts()) - failed

@@ -93,12 +93,11 @@ def _disabled(environ: Mapping[str, str]) -> bool:
 
 def _application_provider() -> Any:
     from opentelemetry.metrics import NoOpMeterProvider, get_meter_provider
-    from opentelemetry.metrics._internal import _ProxyMeterProvider
 
     current = get_meter_provider()
-    if isinstance(current, _ProxyMeterProvider | NoOpMeterProvider):
-        return None
-    return current
+    # what stands there until the application sets one is of a private class, without `force_flush`
+    unset = isinstance(current, NoOpMeterProvider) or not hasattr(current, "force_flush")
+    return None if unset else current
 
 
 def _of_application(provider: Any, describe: str) -> Meters:

@@ -93,9 +93,10 @@ def _parsed(value: Any, where: str) -> Prices:
 def _wrong(prices: Any, per: Any) -> str | None:
     if not isinstance(per, int) or per <= 0:
         return f"per_tokens is {per!r}; give the number of tokens that a price is for"
-    if not isinstance(prices, Mapping) or not {"input", "output"} <= set(prices):
+    table = cast("dict[str, Any]", prices) if isinstance(prices, Mapping) else {}
+    if not {"input", "output"} <= set(table):
         return 'there is no price for both "input" and "output"'
-    for kind, price in cast("dict[str, Any]", prices).items():
+    for kind, price in table.items():
         if kind not in KINDS:
             return f"{kind!r} is not known; choose of {', '.join(KINDS)}"
         if isinstance(price, bool) or not isinstance(price, int | float) or price < 0:

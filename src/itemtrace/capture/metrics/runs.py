@@ -1,3 +1,5 @@
+# pyright: basic
+# Raw items and bodies of records are JSON values and Any at this edge
 """One run, measured from the records of its ledger, so that both say the same."""
 
 from __future__ import annotations
