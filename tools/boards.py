@@ -7,11 +7,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from itemtrace import semconv
 from itemtrace import semconv_metrics as names
-from itemtrace.semconv_metrics import Metric
+
+
+if TYPE_CHECKING:
+    from itemtrace.semconv_metrics import Metric
 
 
 SUFFIXES: Final = {"s": "_seconds", "By": "_bytes"}
@@ -132,7 +135,9 @@ def share(metric: Metric, match: str, of: str = "", part: str = "") -> str:
     return f"({some} or vector(0)) / {grown(metric, match=of, part=part)}"
 
 
-def _stat(title: str, description: str, unit: str, expr: str, legend: str = "") -> Panel:
+def _stat(
+    title: str, description: str, unit: str, expr: str, legend: str = ""
+) -> Panel:
     return Panel(title, description, "stat", unit, (Query(expr, legend),), 4)
 
 

@@ -12,9 +12,8 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import boards
 from boards import Board, Panel, Query
@@ -37,6 +36,9 @@ with warnings.catch_warnings():
     from grafana_foundation_sdk.models.common import DataSourceRef
     from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 OUT: Final = Path(__file__).parents[1] / "dashboards" / "grafana"
 PROMETHEUS: Final = DataSourceRef("prometheus", "${datasource}")
@@ -168,9 +170,7 @@ def _finished(plain: dict[str, Any], board: Board) -> dict[str, Any]:
             "tooltip": "The other dashboards", "url": "",
         }
     ]  # fmt: skip
-    kinds = {
-        panel.title: panel.kind for _, panels in board.rows for panel in panels
-    }
+    kinds = {panel.title: panel.kind for _, panels in board.rows for panel in panels}
     for number, panel in enumerate(plain["panels"], 1):
         panel["id"] = number
         options = panel.get("options", {})
@@ -185,9 +185,7 @@ def _finished(plain: dict[str, Any], board: Board) -> dict[str, Any]:
         if kind == "jaeger":
             source = {"type": "jaeger", "uid": "${jaeger}"}
             panel["datasource"] = source
-            panel["targets"] = [
-                {"refId": "A", "datasource": source, "query": "$trace"}
-            ]
+            panel["targets"] = [{"refId": "A", "datasource": source, "query": "$trace"}]
     for variable in plain["templating"]["list"]:
         if variable["name"] in ("job", "instance"):
             variable["current"] = {"text": ["All"], "value": ["$__all"]}

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 from collections import Counter
@@ -93,7 +94,8 @@ class Store:
         kept = self.refused if self.refuse else self.rows
         kept += rows
         if self.refuse:
-            raise SourceError("the store is full; this is meant to be")
+            msg = "the store is full; this is meant to be"
+            raise SourceError(msg)
         return len(rows)
 
     def close(self):
@@ -136,8 +138,8 @@ async def load(store, fake):
     quiet = RunConfig(trace_include_sensitive_data=False)
     await Runner.run(pilot, "Whisper.", run_config=quiet)
     await Runner.run(pilot, "Open the gate.")  # and nobody decides
+    config = RunConfig(model_provider=fake.models())
     with pytest.raises(AgentsException):
-        config = RunConfig(model_provider=fake.models())
         await Runner.run(front_desk, "Sing!", run_config=config)
     itemtrace.flush()
     store.refuse = True
@@ -157,6 +159,7 @@ class Window:
         rows: All spans that ended between them.
         refused: How many of them the store refused.
         before: All spans that ended before.
+        prices: The price table.
         failures: What failed between them, by place.
     """
 
@@ -166,6 +169,7 @@ class Window:
     rows: list[Any] = field(default_factory=list)
     refused: int = 0
     before: list[Any] = field(default_factory=list)
+    prices: Any = field(default_factory=lambda: PRICES)
     failures: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -209,7 +213,7 @@ def get(server, path, **query):
     """Returns the data of an answer of Prometheus's API."""
     url = f"{server.url('web')}/api/v1/{path}?{urllib.parse.urlencode(query)}"
     try:
-        with urllib.request.urlopen(url, timeout=10) as reply:
+        with urllib.request.urlopen(url, timeout=10) as reply:  # noqa: S310 - of our own server
             answer = json.load(reply)
     except urllib.error.HTTPError as error:
         raise AssertionError((query, error.read())) from error

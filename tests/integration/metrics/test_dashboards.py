@@ -7,7 +7,7 @@ import pytest
 
 from itemtrace import semconv
 from itemtrace.capture.metrics import read_prices
-from tests.integration.metrics.conftest import PRICES
+from itemtrace.rebuild import rebuild
 
 
 def by(pairs, *keys):
@@ -50,15 +50,18 @@ class Truth:
         for call in self.calls:
             if call.response is not None:
                 used = call.response.usage
-                yield call, {
-                    "input": used.input_tokens,
-                    "output": used.output_tokens,
-                    "cache_read": used.cached_tokens,
-                }
+                yield (
+                    call,
+                    {
+                        "input": used.input_tokens,
+                        "output": used.output_tokens,
+                        "cache_read": used.cached_tokens,
+                    },
+                )
 
     def costs(self):
         """Gives each answered call with its price."""
-        prices = read_prices(PRICES)
+        prices = read_prices(self.window.prices)
         for call, used in self.usages():
             yield call, prices.cost(call.model, used)
 
@@ -187,7 +190,7 @@ def agents(truth):
     wrong = [row for row in ran if row.status == "ERROR"]
     checks = list(truth.guardrails())
     decided = [(pair, 1) for pair in truth.approvals(runs)]
-    before = [run for run in truth_before(window)]
+    before = list(rebuild(window.before).all_runs())
     waiting = [
         ((tool,), 1 if decision == "requested" else -1)
         for tool, decision in truth.approvals([*before, *runs])
@@ -219,13 +222,6 @@ def agents(truth):
         "Approvals waiting": by(waiting, TOOL),
         "Approvals": by(decided, TOOL, "itemtrace.approval.decision"),
     }
-
-
-def truth_before(window):
-    """Gives the runs before the time that Prometheus saw."""
-    from itemtrace.rebuild import rebuild
-
-    return rebuild(window.before).all_runs()
 
 
 def ledger(truth):
@@ -324,11 +320,17 @@ def test_panels_say_what_the_ledgers_say(uid, expected, truth, window, tools):
             if panel.title in LATENCIES:
                 labels = {key.replace(".", "_") for key in LATENCIES[panel.title]}
                 assert {key for of in found for key, _ in of} == labels, panel.title
-                assert all(0 < value < 60 for value in found.values()), (panel.title, found)
+                assert all(0 < value < 60 for value in found.values()), (
+                    panel.title,
+                    found,
+                )
                 continue
             if panel.title == "Model errors":  # the ledger has no class of the error
                 found = by(
-                    [((dict(of)["gen_ai_request_model"],), n) for of, n in found.items()],
+                    [
+                        ((dict(of)["gen_ai_request_model"],), n)
+                        for of, n in found.items()
+                    ],
                     MODEL,
                 )
             # a series that did not grow is at 0 or not a number
