@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.sdk.trace.export import SpanExporter
 
-    from itemtrace.capture.metrics import Meters, Metrics
+    from itemtrace.capture.metrics import Metrics
     from itemtrace.capture.processor import Processor
     from itemtrace.capture.runner import RunnerSeam
     from itemtrace.limits import Profile
@@ -47,12 +47,10 @@ class Installation:
         processor: Processor,
         seam: RunnerSeam,
         removed: tuple[Any, ...],
-        meters: Meters | None,
     ) -> None:
         self._processor = processor
         self._seam = seam
         self._removed = removed
-        self._meters = meters
 
     def __repr__(self) -> str:
         return f"<itemtrace records to {self.describe}>"
@@ -70,12 +68,14 @@ class Installation:
     @property
     def metrics(self) -> str:
         """Where metrics go, or empty when they are off."""
-        return self._meters.describe if self._meters is not None else ""
+        measured = self._processor.tree.metrics
+        return measured.meters.describe if measured is not None else ""
 
     def flush(self, timeout: float) -> bool:
         """Sends what has ended; returns whether all was taken in time."""
         taken = self._processor.sink.flush(timeout)
-        return (self._meters is None or self._meters.flush(timeout)) and taken
+        measured = self._processor.tree.metrics
+        return (measured is None or measured.meters.flush(timeout)) and taken
 
     def remove(self) -> None:
         """Takes everything out again."""
@@ -83,8 +83,6 @@ class Installation:
         self._processor.enabled = False
         _swap_processors(out=self._processor, back=self._removed)
         self._processor.shutdown()
-        if self._meters is not None:
-            self._meters.close()
 
 
 _lock = threading.Lock()
@@ -147,7 +145,7 @@ def install(  # noqa: PLR0913 - one keyword for each thing a user may choose
             conventions=conventions,
             state=state,
         )
-        meters, measured = _metrics(metrics, prices, compat=compat)
+        measured = _metrics(metrics, prices, compat=compat)
         try:
             sink = make_sink(
                 exporter=exporter,
@@ -156,8 +154,8 @@ def install(  # noqa: PLR0913 - one keyword for each thing a user may choose
                 metrics=measured,
             )
         except BaseException:
-            if meters is not None:
-                meters.close()
+            if measured is not None:
+                measured.meters.close()
             raise
         from agents.tracing import add_trace_processor
 
@@ -169,7 +167,7 @@ def install(  # noqa: PLR0913 - one keyword for each thing a user may choose
         add_trace_processor(processor)
         seam = RunnerSeam(processor.tree)
         seam.put()
-        _installed = Installation(processor, seam, removed, meters)
+        _installed = Installation(processor, seam, removed)
         atexit.register(_at_exit)
         return _installed
 
@@ -211,7 +209,7 @@ def ItemTraceProcessor(**options: Any) -> Processor:  # noqa: N802 - a class to 
 
     Args:
         **options: `exporter`, `tracer_provider`, `store`, `messages`, `redact`, `profile`, `compat`,
-            `conventions`, as in `install`.
+            `conventions`, `metrics`, `prices`, as in `install`.
     """
     from itemtrace.capture.processor import Processor
 
@@ -220,7 +218,11 @@ def ItemTraceProcessor(**options: Any) -> Processor:  # noqa: N802 - a class to 
         for name in ("exporter", "tracer_provider", "store")
         if name in options
     }
-    return Processor(read_settings(**options), lambda: make_sink(**where))
+    wanted, prices = options.pop("metrics", None), options.pop("prices", None)
+    compat = options.get("compat", False)
+    measured = _metrics(wanted, prices, compat=compat)
+    settings = read_settings(**options)
+    return Processor(settings, lambda: make_sink(**where, metrics=measured), measured)
 
 
 def _metrics(
@@ -228,10 +230,10 @@ def _metrics(
     prices: str | Path | Mapping[str, Any] | None,
     *,
     compat: bool,
-) -> tuple[Meters | None, Metrics | None]:
-    """Returns where metrics go and what measures; nothing of it is even imported when they are off."""
+) -> Metrics | None:
+    """Returns what measures; nothing of it is even imported when metrics are off."""
     if wanted is False or (wanted is None and not os.environ.get(METRICS_EXPORTER)):
-        return None, None
+        return None
     from itemtrace.capture.calls import versions
     from itemtrace.capture.metrics import (
         Metrics,
@@ -249,8 +251,8 @@ def _metrics(
     )
     meters = make_meters(wanted)
     if meters is None:
-        return None, None
-    return meters, Metrics(meters.provider, versions()["version"], settings)
+        return None
+    return Metrics(meters, versions()["version"], settings)
 
 
 def _at_exit() -> None:

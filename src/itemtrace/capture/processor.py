@@ -181,11 +181,15 @@ class Processor(TracingProcessor):
     def _flush(self, timeout: float) -> None:
         if self._sink is not None:
             self._sink.flush(timeout)
+        if self.tree.metrics is not None:
+            self.tree.metrics.meters.flush(timeout)
 
     @guarded("shutdown")
     def _shutdown(self, timeout: float) -> None:
         if self._sink is not None:
             self._sink.shutdown(timeout)
+        if self.tree.metrics is not None:
+            self.tree.metrics.meters.close()
 
 
 def _finish(tree: Tree, span: OpenSpan) -> None:

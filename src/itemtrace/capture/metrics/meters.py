@@ -96,7 +96,9 @@ def _application_provider() -> Any:
 
     current = get_meter_provider()
     # what stands there until the application sets one is of a private class, without `force_flush`
-    unset = isinstance(current, NoOpMeterProvider) or not hasattr(current, "force_flush")
+    unset = isinstance(current, NoOpMeterProvider) or not hasattr(
+        current, "force_flush"
+    )
     return None if unset else current
 
 

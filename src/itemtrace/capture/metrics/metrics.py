@@ -19,10 +19,10 @@ from itemtrace.capture.metrics.runs import RunMetrics
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import Span
 
     from itemtrace.capture.frame import Frame
+    from itemtrace.capture.metrics.meters import Meters
     from itemtrace.capture.metrics.prices import Prices
     from itemtrace.capture.tree import OpenSpan
 
@@ -49,7 +49,7 @@ class Metrics:
     """Measures runs and their spans.
 
     Args:
-        provider: Gives the meter.
+        meters: Gives the meter, and is closed with this.
         version: Of itemtrace, for the scope.
         settings: What is measured.
         clock: Nanoseconds, for how long an approval was waited for.
@@ -57,16 +57,17 @@ class Metrics:
 
     def __init__(
         self,
-        provider: MeterProvider,
+        meters: Meters,
         version: str,
         settings: MetricsSettings,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
+        self.meters = meters
         self.settings = settings
         self._clock = clock
         self._waiting: OrderedDict[tuple[str, str], int] = OrderedDict()
         self.instruments = Instruments(
-            provider.get_meter("itemtrace", version),
+            meters.provider.get_meter("itemtrace", version),
             compat=settings.compat,
             observe={names.FAILURES.name: _failures},
         )

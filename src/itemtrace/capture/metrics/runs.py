@@ -89,6 +89,7 @@ class RunMetrics:
     def _called(self, body: Mapping[str, Any]) -> None:
         if body.get("recalled"):
             return
+        self._agent = self._agent or body.get("agent")  # spans alone: the first
         self._turns.add(body.get("turn") or body["n"] + 1)
         self._model = body.get("model") or self._model
         attempts = body.get("attempts")
