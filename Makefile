@@ -2,7 +2,7 @@ PYTHON ?= python3
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test check bench docs backends format clean
+.PHONY: demo test coverage check bench docs backends format clean
 
 # The plain package for `demo`; all that developing needs for the rest.
 .venv/bin/python:
@@ -20,7 +20,12 @@ UV := $(shell command -v uv 2>/dev/null)
 demo: .venv/plain
 	itemtrace demo
 
+# A file stays in one process, so that a server is started once. Tests that need a backend which is
+# not there skip with the reason; ITEMTRACE_REQUIRE_BACKENDS=1 makes that a failure.
 test: .venv/ready
+	python -m pytest -n auto --dist loadfile
+
+coverage: .venv/ready
 	coverage erase
 	coverage run -m pytest
 	coverage combine --quiet

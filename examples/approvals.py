@@ -8,9 +8,9 @@ import tempfile
 from pathlib import Path
 
 from agents import Agent, RunConfig, Runner, function_tool
-from itemtrace.ledger.convert.sdk import run_state
 
 import itemtrace
+from itemtrace.ledger.convert.sdk import run_state
 from itemtrace.testing.items import function_call, message
 from itemtrace.testing.provider import FakeProvider
 

@@ -1,4 +1,3 @@
-# ruff: noqa: INP001, TID253 - a script's module, no package; it runs the demo
 """The tables of docs/backends.md: what each backend leaves of the demo.
 
 `tools/docs.py` puts them between the marks in the page. The runs and the rules are those of

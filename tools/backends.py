@@ -1,4 +1,4 @@
-# ruff: noqa: INP001, S603, T201 - a script, no package
+# ruff: noqa: S603 - a script, no package
 """Builds the real servers that tests run: Jaeger and an OpenTelemetry Collector.
 
     python tools/backends.py            build what is not there yet

@@ -1,4 +1,3 @@
-# ruff: noqa: INP001 - a script, no package
 """Writes the generated pages of the documentation, or checks that they are fresh.
 
     python tools/docs.py            writes docs/attributes.md, docs/cli.md, docs/metrics.md, the tables of docs/backends.md
@@ -154,7 +153,7 @@ def metrics_page() -> str:
 
 def cli_page() -> str:
     """Returns the reference of the command line."""
-    from typer.main import get_command  # noqa: PLC0415 - only this page needs it
+    from typer.main import get_command
 
     command = get_command(importlib.import_module("itemtrace.cli").app)
     lines = ["# The command line", "", NOTE, ""]

@@ -1,4 +1,4 @@
-# ruff: noqa: INP001, PLC0415, S603, TID251 - a script, no package; it runs itself in several environments
+# ruff: noqa: S603 - a script, no package; it runs itself in several environments
 """Makes the spans of other recorders that `tests/golden/foreign/` keeps: real ones, of small runs.
 
     python tools/foreign_fixtures.py             all, each in its environment of the benchmarks
@@ -38,7 +38,7 @@ START_NS = 1_700_000_000_000_000_000
 
 
 def desk() -> dict[str, Any]:
-    """Returns the script of the runs: reasoning, equal parallel calls, a handoff, an agent as a tool."""
+    """Returns the script: reasoning, equal parallel calls, a handoff, an agent as a tool, a tool that fails."""
     from itemtrace.testing.items import function_call, message, reasoning
 
     return {
@@ -57,6 +57,7 @@ def desk() -> dict[str, Any]:
             [message("Seven, 七つ.", "msg_1")],
         ],
         "translator": [[message("ランプが七つ残っています。", "msg_2")]],
+        "parcels": [[function_call("parcel_status", "call_p", number="1042")]],
         "chat": [
             [function_call("stock_level", "call_c", article="shade")],
             [message("Seven shades.", "msg_3")],
@@ -67,6 +68,7 @@ def desk() -> dict[str, Any]:
 async def runs() -> list[dict[str, Any]]:
     """Runs the script and returns what the SDK's results say."""
     from agents import Agent, RunConfig, Runner, function_tool
+    from agents.exceptions import UserError
 
     from itemtrace.testing.provider import FakeProvider
 
@@ -74,6 +76,12 @@ async def runs() -> list[dict[str, Any]]:
     async def stock_level(article: str) -> str:
         """Returns how many of an article are left."""
         return f"7 {article}s"
+
+    @function_tool(failure_error_function=None)
+    async def parcel_status(number: str) -> str:
+        """Asks the carrier where a parcel is."""
+        msg = f"the carrier does not know {number}"
+        raise ConnectionError(msg)
 
     async with FakeProvider(desk()) as fake:
         translator = Agent(
@@ -109,7 +117,17 @@ async def runs() -> list[dict[str, Any]]:
                 chat, "And shades?", run_config=RunConfig(workflow_name="Shades")
             )
         )
-    return [
+        parcels = Agent(
+            name="Parcels",
+            model=fake.responses_model("parcels"),
+            tools=[parcel_status],
+        )
+        failed = ""
+        try:
+            await Runner.run(parcels, "Where is it?")
+        except UserError as error:
+            failed = str(error)
+    told = [
         {
             "input": result.input,
             "to_input_list": result.to_input_list(),
@@ -123,6 +141,7 @@ async def runs() -> list[dict[str, Any]]:
         }
         for result in done
     ]
+    return [*told, {"error": failed}]
 
 
 # --- in the environment of a recorder -------------------------------------------------

@@ -25,7 +25,7 @@ def main() -> None:
     # Only now, so that what an import prints goes to standard error too.
     module = "ours" if job["measure"] in OURS else "measure"
     importlib.import_module(f"benchmarks.worker.{module}")
-    from benchmarks.worker.registry import MEASURES  # noqa: PLC0415
+    from benchmarks.worker.registry import MEASURES
 
     emit("result", **MEASURES[job["measure"]](job, emit))
     lines.close()

@@ -85,7 +85,7 @@ def content(job: Job, emit: Emit) -> dict[str, Any]:  # noqa: ARG001
         "dropped": export.dropped(spans),
     }
     if job["peer"].startswith("itemtrace"):
-        from benchmarks.worker import ours  # noqa: PLC0415 - only where itemtrace is installed
+        from benchmarks.worker import ours
 
         return found | ours.compare(spans, result, wanted)
     return found | {"share": export.share_found(wanted, export.texts(spans))}

@@ -4,7 +4,7 @@ A switch gets the span processor that must see every span and returns nothing; a
 own uploader is taken out, for everybody alike.
 """
 
-# ruff: noqa: PLC0415, D102 - each recorder exists in its own environment only; the SDK's own hooks
+# ruff: noqa: D102 - each recorder exists in its own environment only; the SDK's own hooks
 
 from __future__ import annotations
 

@@ -3,8 +3,10 @@
 import itertools
 
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 
 from itemtrace.stores.clickhouse import ClickHouseStore
+from itemtrace.stores.otlp import write_json
 from itemtrace.testing.kafka import brokers, export
 from itemtrace.testing.otel_traces import Layout, create, embedded, insert, kept
 from itemtrace.testing.store_contract import StoreContract, row
@@ -105,3 +107,17 @@ class TestKafka(StoreContract):
     def fill(self, source, rows):
         """Sends rows as the Collector does."""
         export(source.rpartition("/")[2], rows, json=self.json)
+
+
+class TestRemote(StoreContract):
+    """A prefix of OTLP files behind fsspec."""
+
+    @pytest.fixture
+    def source(self):
+        """Gives the URL of a prefix that is not there yet."""
+        return f"memory://contract-{next(numbers)}/spans"
+
+    def fill(self, source, rows):
+        """Adds a file, as the S3 exporter does."""
+        path = f"{source.removeprefix('memory:/')}/{next(numbers)}.json"
+        MemoryFileSystem().pipe(path, write_json(rows).encode())

@@ -257,8 +257,8 @@ class Recording:
         span = self.start_span(name, parent_context=context, start_ns=at_ns)
         try:
             self.tree.writer.put(span, records, own_start(self._info))
-        finally:
-            span.end(at_ns)
+        finally:  # a span of no duration is reported as faulty by some backends
+            span.end(None if at_ns is None else at_ns + 1)
 
     # --- end --------------------------------------------------------------------------
 

@@ -18,16 +18,16 @@ from rich.console import RenderableType
 
 from itemtrace.cli import output, sources
 from itemtrace.cli.guard import FINDINGS
-from itemtrace.cli.safe import counted, one_line
 from itemtrace.codec.spans import SpanRow
 from itemtrace.engines import local
 from itemtrace.errors import SourceError
 from itemtrace.ledger import Ledger, Run
+from itemtrace.replay import Tape, replay
 from itemtrace.stores import open_store
 
 
 if TYPE_CHECKING:
-    from itemtrace.testing.truth import Comparison
+    from itemtrace.cli.views.proof import Proofs
 
 
 FOREIGN: Final = (
@@ -80,13 +80,20 @@ def demo(
         f.equal for _, found in proofs for f in found
     )
     equal = equal and all(ledger.exact for ledger in ledgers)
+    from itemtrace.cli.views import proof as views  # noqa: PLC0415 - rich's parts load when needed
+
+    tape, again = play_again(roots)
+    same = tape.report.clean and all(f.equal for _, found in again for f in found)
     if as_json:
-        output.write_json(proof_json(url, proofs, ledgers, equal=equal))
+        of_replay = replay_json(tape, again, equal=same)
+        proven = proof_json(url, proofs, ledgers, equal=equal)
+        output.write_json({**proven, "replay": of_replay})
     else:
         output.show(parts(url, ledgers, roots))
-        output.show(proof_parts(proofs, ledgers, equal=equal, verbose=verbose))
+        output.show(views.proof_parts(proofs, ledgers, equal=equal, verbose=verbose))
+        output.show(views.replay_parts(tape, again, equal=same, verbose=verbose))
         output.show(next_steps(roots, store))
-    if not equal:
+    if not (equal and same):
         raise typer.Exit(FINDINGS)
 
 
@@ -151,9 +158,6 @@ def record(store: Noted, *, streamed: bool) -> list[Any]:
     return list(results)
 
 
-Proofs = list[tuple[Run, "list[Comparison]"]]
-
-
 def proof(roots: list[Run], results: list[Any]) -> Proofs:
     """Compares each run with the SDK's own result."""
     from itemtrace.testing.truth import compare  # noqa: PLC0415 - loads the SDK
@@ -161,6 +165,26 @@ def proof(roots: list[Run], results: list[Any]) -> Proofs:
     return [
         (run, compare(run, result)) for run, result in zip(roots, results, strict=False)
     ]
+
+
+def play_again(roots: list[Run]) -> tuple[Tape, Proofs]:
+    """Runs the demo's agents again on what was recorded; its provider has stopped serving."""
+    from itemtrace.testing.demo import front_desk  # noqa: PLC0415 - loads the SDK
+
+    tape = replay(roots)
+    with output.progress("replaying the demo run"):
+        results = asyncio.run(tape.again(front_desk, tracing=False))
+    return tape, proof(roots, results)
+
+
+def replay_json(tape: Tape, proofs: Proofs, *, equal: bool) -> dict[str, Any]:
+    """Returns the proof of the replay for machines."""
+    return {
+        "equal": equal,
+        "facts": sum(len(found) for _, found in proofs),
+        "network_calls": len(tape.report.network),
+        "calls": tape.report.counts(),
+    }
 
 
 def proof_json(
@@ -206,42 +230,6 @@ def parts(
         yield Text()
     yield from filter(None, [usage_table(roots)])
     yield Text()
-
-
-def proof_parts(
-    proofs: Proofs, ledgers: list[Ledger], *, equal: bool, verbose: bool
-) -> Iterator[RenderableType]:
-    """Yields the proof: each run's facts, as the SDK had them and as they came back."""
-    from itemtrace.cli.views.frame import label  # noqa: PLC0415
-    from itemtrace.cli.views.scene import gap_line  # noqa: PLC0415
-
-    yield label(
-        ("Proof ", "bold"), ("each run read back, against the SDK's own result", "dim")
-    )
-    for run, found in proofs:
-        same = sum(fact.equal for fact in found)
-        style = "green" if same == len(found) else "bold red"
-        sign = "✓" if same == len(found) else "✗"
-        yield label(
-            (f"  {sign} ", style),
-            f"run {run.run_id}  {run.status}  ",
-            (f"{same} of {counted(len(found), 'fact')} equal", style),
-        )
-        for fact in found:
-            if not fact.equal:
-                yield label(("      ✗ ", "red"), one_line(str(fact), 1_000))
-            elif verbose:
-                yield label(("      ✓ ", "green"), (fact.name, "dim"))
-    for ledger in ledgers:
-        yield from map(gap_line, ledger.gaps)
-    whole = sum(len(found) for _, found in proofs)
-    if equal:
-        yield label(
-            ("  Nothing was lost: ", "bold green"),
-            f"{whole} facts compared, all equal; every ledger is exact.",
-        )
-    else:
-        yield label(("  Something differs; please report it.", "bold red"))
 
 
 def next_steps(roots: list[Run], store: str | None) -> Iterator[RenderableType]:

@@ -7,7 +7,7 @@ import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import RenderableType
@@ -22,10 +22,6 @@ from itemtrace.replay import Tape
 from itemtrace.replay import replay as play
 from itemtrace.replay.report import STATUSES
 from itemtrace.stores import Query
-
-
-if TYPE_CHECKING:
-    from itemtrace.ledger import Run
 
 
 STYLES: Final = {
@@ -171,73 +167,21 @@ def run(
     tape: Tape, agent: Any, model: str | None, store: str | None
 ) -> tuple[ReplayError | None, Outputs]:
     """Plays the root runs in their order; returns what stopped it, and what each gave."""
-    from agents import set_tracing_disabled
-
     from itemtrace.install import install, uninstall  # noqa: PLC0415 - loads the SDK
 
     outputs: Outputs = []
     if store is not None:
         install(store=store, keep_openai_exporter=False)
-    else:  # the SDK would send the replay to OpenAI
-        set_tracing_disabled(disabled=True)
     try:
-        asyncio.run(_play(tape, agent, model, outputs))
+        results = asyncio.run(tape.again(agent, model=model, tracing=store is not None))
     except ReplayError as error:
         return error, outputs
     finally:
         if store is not None:
             uninstall()
+    for root, result in zip(tape.roots, results, strict=False):
+        outputs.append((root.path, getattr(result, "final_output", result)))
     return None, outputs
-
-
-async def _play(tape: Tape, agent: Any, model: str | None, outputs: Outputs) -> None:
-    from agents import RunConfig
-
-    from itemtrace.ledger.convert.sdk import agents_by_name  # noqa: PLC0415
-
-    known = agents_by_name(agent)
-    paused: Any = None
-    with tape:
-        for root in tape.roots:
-            recorded = root.run
-            config = RunConfig(
-                model=model,
-                workflow_name=recorded.workflow or "Agent workflow",
-                group_id=recorded.group,
-            )
-            given = (
-                tape.decide(paused)
-                if "resumed" in recorded.begin
-                else recorded.given_input
-            )
-            starting = known.get(recorded.agent or "", agent)
-            result = await _ended(recorded, starting, given, config)
-            if result is None:
-                continue
-            paused = result if result.interruptions else None
-            outputs.append((root.path, result.final_output))
-            if tape.live:
-                break
-
-
-async def _ended(recorded: Run, agent: Any, given: Any, config: Any) -> Any:
-    """Runs it as it was run; an error that ended the recorded run as well is no news."""
-    from agents import Runner
-
-    try:
-        if not recorded.streamed:
-            return await Runner.run(agent, given, run_config=config)
-        result = Runner.run_streamed(agent, given, run_config=config)
-        async for _ in result.stream_events():
-            pass
-    except ReplayError:
-        raise
-    except Exception as error:
-        if recorded.error is not None and str(error) == recorded.error.message:
-            return None
-        msg = f"the program raised {type(error).__name__}: {error}"
-        raise ReplayError(msg) from error
-    return result
 
 
 # --- what is shown -----------------------------------------------------------------

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def select(
     items: Iterable[Item],
     *,
-    type: str | None = None,  # noqa: A002 - the SDK's word
+    type: str | None = None,
     agent: str | None = None,
     tool: str | None = None,
 ) -> list[Item]:

@@ -173,7 +173,9 @@ class Run:
     def recorded_by(self) -> str:
         """Who recorded the run: itemtrace, or another recorder whose spans it was read from."""
         version = self.begin.get("version")
-        return str(self.begin.get("recorded_by") or f"itemtrace {version or ''}".rstrip())
+        return str(
+            self.begin.get("recorded_by") or f"itemtrace {version or ''}".rstrip()
+        )
 
     @property
     def options(self) -> dict[str, Any]:

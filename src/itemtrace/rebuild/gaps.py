@@ -102,8 +102,9 @@ def not_captured(run: RunEvidence) -> Iterator[Gap]:
     """What itemtrace could not see or not write."""
     begin = run.one("begin")
     if "recorded_by" in begin:
+        recorder = str(begin["recorded_by"]).partition(" (")[0]
         for lack in parts(begin, "lacks"):
-            message = f"{begin['recorded_by']} did not record {lack}"
+            message = f"{recorder} did not record {lack}"
             yield run.gap(GapCause.NOT_CAPTURED, message)
     elif begin.get("capture") == "spans":
         message = "only tracing callbacks were seen; itemtrace.install() captures the whole run"

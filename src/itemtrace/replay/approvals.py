@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 from itemtrace.errors import GapError
@@ -29,6 +30,7 @@ def decide(tape: Tape, result: Any) -> Any:
         )
         raise GapError(msg)
     state = result.to_state()
+    keep_usage(result)
     for item in state.get_interruptions():
         approval = decisions.get(item.call_id)
         if approval is None or approval.decision == "pending":
@@ -40,6 +42,20 @@ def decide(tape: Tape, result: Any) -> Any:
         else:
             state.reject(item)
     return state
+
+
+def keep_usage(result: Any) -> None:
+    """Lets an interrupted result keep its usage while its state goes on.
+
+    Before openai-agents 0.22 a state shares the context wrapper of its result, so a resumed run adds
+    its tokens to the paused result as well, which then no longer says what its own run used.
+
+    Args:
+        result: What `Runner.run` returned; `to_state()` was called on it.
+    """
+    kept = copy.copy(result.context_wrapper)
+    kept.usage = copy.deepcopy(kept.usage)
+    result.context_wrapper = kept
 
 
 def _decisions(tape: Tape, waiting: set[Any]) -> dict[Any, Approval]:

@@ -15,7 +15,7 @@ from itemtrace.replay.report import Entry, Status
 
 
 if TYPE_CHECKING:
-    from itemtrace.ledger import Run, ToolCall
+    from itemtrace.ledger import Item, Run, ToolCall
     from itemtrace.replay.frame import Frame
     from itemtrace.replay.recorded import RecordedRun
 
@@ -66,6 +66,11 @@ class Found:
     def call(self) -> ToolCall:
         """The recorded call."""
         return self.recorded.tools[self.number]
+
+    @property
+    def output(self) -> Item | None:
+        """Its output."""
+        return self.recorded.output_of(self.number)
 
     @property
     def run(self) -> Run:

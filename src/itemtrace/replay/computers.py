@@ -56,7 +56,7 @@ class RecordedComputer(AsyncComputer):
         found = self._found
         if self._left <= 0:
             self._found = None
-        if self._left > 0 and found.call.output is not None:
+        if self._left > 0 and found.output is not None:
             return _image(found)
         await output(found)
         return _image(found)
@@ -87,7 +87,7 @@ class RecordedComputer(AsyncComputer):
 
 
 def _image(found: Found) -> str:
-    item = found.call.output
+    item = found.output
     raw: Any = item.raw if item is not None else {}
     return str(raw.get("output", {}).get("image_url", "")).removeprefix(PREFIX)
 

@@ -28,7 +28,8 @@ def known() -> dict[str, type[Exception]]:
         (builtins, ""), (sdk_exceptions, "agents.exceptions."), (openai, "openai."),
     ):  # fmt: skip
         for name, member in list(vars(module).items()):  # the client loads parts late
-            if isinstance(member, type) and issubclass(member, Exception):
+            # isinstance() would load whole parts of the client, which it keeps as proxies
+            if issubclass(type(member), type) and issubclass(member, Exception):
                 found.setdefault(name, member)
                 found[prefix + name] = member
                 found[f"{member.__module__}.{member.__qualname__}"] = member

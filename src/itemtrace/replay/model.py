@@ -79,6 +79,9 @@ class ReplayModel(Model):
             return
         recorded, call = self._find(number, asked)
         if _broke_off(recorded, call):
+            ended = recorded.run.error
+            if ended is not None and ended.message != NO_RESPONSE:
+                raise failures.rebuilt(ended.type, ended.message)
             return
         await self._turn(recorded, number, call)
         made = self._made(recorded, number, call)
@@ -287,6 +290,11 @@ class Asked:
             [{"content": told, "role": "user"}] if isinstance(told, str) else list(told)
         )
         self.tracing = self.given["tracing"]
+
+
+NO_RESPONSE: Final = "Model did not produce a final response!"
+"""What the SDK says of a stream that just ends (agents/run_internal/run_loop.py). Before 0.24 its loop
+also refused a last event that is no completed response, in words that name the event."""
 
 
 def _broke_off(recorded: RecordedRun, call: ModelCall) -> bool:

@@ -54,7 +54,7 @@ def shell_value(_found: Found, item: Item) -> Any:
     raw = item.raw
     if raw.get("status") == "failed":
         raise failures.rebuilt(None, str(item.output))
-    entries = raw.get("shell_output") or ()
+    entries = raw.get("shell_output") or raw.get("output") or ()
     if (
         not all(isinstance(entry.get("outcome"), dict) for entry in entries)
         or not entries

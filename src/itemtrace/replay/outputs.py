@@ -57,7 +57,7 @@ async def again(found: Found, live: Live, give: Callable[[Found, Item], Any]) ->
         value = await live()
     finally:
         await found.turn()
-    item = found.call.output
+    item = found.output
     tape = found.frame.tape
     if item is None or tape.options.verify == "off" or lacks_content(item.raw):
         return value
@@ -79,7 +79,7 @@ def _alike(expected: Any, got: Any, item: Item) -> bool:
 async def output(found: Found) -> Item:
     """Returns the recorded output when it is its turn, or raises the recorded error."""
     call = found.call
-    item = call.output
+    item = found.output
     if item is None:
         raise await no_output(found)
     if lacks_content(item.raw) or lacks_content(item.output):

@@ -14,7 +14,7 @@ from itemtrace.replay.report import Entry
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from itemtrace.ledger import ModelCall, Run, ToolCall
+    from itemtrace.ledger import Item, ModelCall, Run, ToolCall
 
 
 NO_SPAN: Final = frozenset({"local_shell_call"})
@@ -46,6 +46,7 @@ class RecordedRun:
         self._by_id: dict[str | None, deque[int]] = defaultdict(deque)
         for place, tool in enumerate(run.tool_calls):
             self._by_id[tool.call_id].append(place)
+        self._listed = {item.seq: item for item in run.new_items}
         self._not_run = {
             body.get("call")
             for _, body in run.bodies("tool")
@@ -123,6 +124,16 @@ class RecordedRun:
                 return place
         return None
 
+    def output_of(self, place: int) -> Item | None:
+        """Returns the output of a call, the result's own item where an input showed a part of it before."""
+        item = self.tools[place].output
+        if item is None or item.seq in self._listed:
+            return item
+        for listed in self._listed.values():
+            if listed.call_id == item.call_id and listed.raw_type == item.raw_type:
+                return listed
+        return item
+
     # --- nested runs --------------------------------------------------------------
 
     def child(self, call_id: str | None, agent: str | None) -> RecordedRun | None:
@@ -149,7 +160,7 @@ class RecordedRun:
             if call.end_ns and (call.response or call.error):
                 yield self.model_key(number), call.end_ns
         for place, tool in enumerate(self.tools):
-            if tool.end_ns and tool.status not in NOT_RUN:
+            if tool.end_ns and not self._kept_back(tool):
                 yield self.tool_key(place), tool.end_ns
 
     def model_key(self, number: int) -> Hashable:
@@ -199,12 +210,14 @@ class RecordedRun:
 
     def _ran(self, tool: ToolCall) -> bool:
         """Whether a call was executed on the application's side and gave something."""
-        if tool.hosted or tool.output is None or tool.status in NOT_RUN:
-            return False
-        if tool.call_id in self._not_run:  # a guardrail answered for the tool
+        if tool.hosted or tool.output is None or self._kept_back(tool):
             return False
         local = tool.call is not None and tool.call.raw_type in NO_SPAN
         return local or bool(tool.start_ns)
+
+    def _kept_back(self, tool: ToolCall) -> bool:
+        """Whether a call was not executed: it waits, was rejected, or a guardrail answered for it."""
+        return tool.status in NOT_RUN or tool.call_id in self._not_run
 
     def _covered(self, child: RecordedRun) -> bool:
         """Whether a nested run was served by the output of the call that started it."""

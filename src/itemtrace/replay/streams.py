@@ -56,8 +56,11 @@ def _usage(counted: Any) -> api.ResponseUsage:
     )
     try:  # the SDK's own way to keep counts that the API's usage has no place for
         from agents.usage import _attach_normalized_usage as attach  # noqa: PLC0415
-    except ImportError:
+    except ImportError:  # 0.20
         object.__setattr__(made, "_agents_sdk_request_count", counted.requests)
+        if counted.request_usage_entries:
+            entries = list(counted.request_usage_entries)
+            object.__setattr__(made, "_agents_sdk_request_usages", entries)
     else:
         attach(made, counted)
     return made

@@ -221,6 +221,23 @@ class Tape:
 
         return decide(self, result)
 
+    async def again(
+        self, agent: Any, *, model: Any = None, tracing: bool = True
+    ) -> list[Any]:
+        """Plays all root runs, in their order and the way they were run; starts the tape itself.
+
+        Args:
+            agent: The starting agent; runs that began with another one find it among its handoffs.
+            model: The model for real calls, after a fork.
+            tracing: False keeps the SDK from tracing the replay, and so from exporting it.
+
+        Returns:
+            The SDK's result of each run, or the exception that ended it as it was recorded.
+        """
+        from itemtrace.replay.again import again  # noqa: PLC0415 - loads the SDK
+
+        return await again(self, agent, model=model, tracing=tracing)
+
     def assert_complete(self) -> None:
         """Raises `TapeUnused` if something of the tape was not asked for.
 

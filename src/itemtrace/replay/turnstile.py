@@ -55,7 +55,8 @@ class Turnstile:
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting[future] = place
         try:
-            await asyncio.wait_for(future, self._patience)
+            async with asyncio.timeout(self._patience):
+                await future
         except TimeoutError:
             return False
         finally:

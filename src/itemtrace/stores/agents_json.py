@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
 from datetime import datetime
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.codec.spans import SpanRow
 from itemtrace.errors import NotATrace, SourceError
+from itemtrace.ledger.parts import is_sequence, mapping, sequence
 from itemtrace.stores.base import (
     EVERYTHING,
     Capabilities,
@@ -27,6 +27,10 @@ from itemtrace.stores.base import (
     register,
     selects_trace,
 )
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 
 OBJECT: Final = re.compile(rb'"object"\s*:\s*"trace(\.span)?"')
@@ -59,7 +63,9 @@ class AgentsJsonStore(Store):
             msg = f"{self.url} is what the SDK exported, which is only read; write to .jsonl or .db"
             raise SourceError(msg, source=self.url)
 
-    def traces(self, query: Query = EVERYTHING) -> Iterator[tuple[str, Iterable[SpanRow]]]:
+    def traces(
+        self, query: Query = EVERYTHING
+    ) -> Iterator[tuple[str, Iterable[SpanRow]]]:
         """Gives the selected traces, newest start first; see `Store.traces`."""
         return islice(self._selected(query), query.limit)
 
@@ -88,7 +94,9 @@ class AgentsJsonStore(Store):
     def _objects(self) -> Iterator[dict[str, Any]]:
         try:
             if self.path.stat().st_size > MOST_BYTES:
-                msg = f"{self.url} has more than {MOST_BYTES:,} bytes; split it by trace"
+                msg = (
+                    f"{self.url} has more than {MOST_BYTES:,} bytes; split it by trace"
+                )
                 raise SourceError(msg, source=self.url)
             text = self.path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
@@ -113,16 +121,17 @@ class AgentsJsonStore(Store):
             try:
                 yield json.loads(line)
             except (ValueError, RecursionError) as error:
-                self.problems.append(f"{self.url}: line {number} cannot be read: {error}")
+                self.problems.append(
+                    f"{self.url}: line {number} cannot be read: {error}"
+                )
 
 
 def objects_in(payload: Any) -> Iterator[dict[str, Any]]:
     """Yields the traces and spans of a payload."""
-    if isinstance(payload, dict) and isinstance(payload.get("data"), list):
-        payload = payload["data"]
-    for item in payload if isinstance(payload, list) else [payload]:
-        if isinstance(item, dict) and item.get("object") in ("trace", "trace.span"):
-            yield item
+    inner = mapping(payload).get("data", payload)
+    for item in sequence(inner) if is_sequence(inner) else [payload]:
+        if mapping(item).get("object") in ("trace", "trace.span"):
+            yield mapping(item)
 
 
 def row_of(item: dict[str, Any]) -> SpanRow:
@@ -134,9 +143,10 @@ def row_of(item: dict[str, Any]) -> SpanRow:
     if is_trace:
         name = str(item.get("workflow_name") or "trace")
         attributes: dict[str, Any] = {"agents.trace": item}
-        return SpanRow(trace_id, _digits(sdk_id, 16), name=name, attributes=attributes, scope=SCOPE)
-    data = item.get("span_data")
-    data = data if isinstance(data, dict) else {}
+        return SpanRow(
+            trace_id, _digits(sdk_id, 16), name=name, attributes=attributes, scope=SCOPE
+        )
+    data = mapping(item.get("span_data"))
     error = item.get("error")
     return SpanRow(
         trace_id,
@@ -145,7 +155,10 @@ def row_of(item: dict[str, Any]) -> SpanRow:
         name=str(data.get("name") or data.get("type") or "span"),
         start_ns=moment(item.get("started_at")),
         end_ns=moment(item.get("ended_at")),
-        attributes={"agents.span_data": data, **({"agents.error": error} if error else {})},
+        attributes={
+            "agents.span_data": data,
+            **({"agents.error": error} if error else {}),
+        },
         status="ERROR" if error else "UNSET",
         scope=SCOPE,
     )

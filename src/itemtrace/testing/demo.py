@@ -35,6 +35,7 @@ from agents import (
 )
 from pydantic import BaseModel
 
+from itemtrace.replay.approvals import keep_usage
 from itemtrace.testing.demo_script import FOLLOW_UP, QUESTION, picture, script
 from itemtrace.testing.provider import FakeProvider
 
@@ -215,6 +216,7 @@ async def _run(
 def _decided(paused: Any) -> RunState[Any]:
     """One lamp is refunded, the whole order is not."""
     state: RunState[Any] = paused.to_state()
+    keep_usage(paused)
     for pending in paused.interruptions:
         if pending.call_id == "call_refund_one":
             state.approve(pending)

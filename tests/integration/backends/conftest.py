@@ -1,12 +1,15 @@
 """What the tests of backends share: the demo and a run of hard values, recorded once."""
 
+import secrets
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from opentelemetry.sdk.trace.id_generator import IdGenerator
 
 import itemtrace
 from itemtrace.codec.spans import SpanRow
+from itemtrace.testing import pypi_servers
 from itemtrace.testing.demo import run_demo
 from itemtrace.testing.recorder import SpanRecorder
 from itemtrace.testing.synthetic import RunWriter, rows_of
@@ -39,10 +42,22 @@ class Recording:
     ledger: Any
 
 
+class UniqueIds(IdGenerator):
+    """Ids that no test repeats: servers keep what earlier tests sent."""
+
+    def generate_trace_id(self):
+        """Returns a trace id."""
+        return secrets.randbits(127) + 1
+
+    def generate_span_id(self):
+        """Returns a span id."""
+        return secrets.randbits(63) + 1
+
+
 @pytest.fixture
 async def recorded_demo():
     """The demo, recorded: two traces, nested runs, a run that waits and is resumed."""
-    with SpanRecorder() as recorder:
+    with SpanRecorder(ids=UniqueIds()) as recorder:
         itemtrace.install(tracer_provider=recorder.provider)
         try:
             await run_demo()
@@ -67,4 +82,18 @@ def hard_rows():
         )
     run.add("end", status="completed", items=[[1, len(HARD)]])
     run.seal()
-    return rows_of(run.records)
+    return rows_of(run.records, trace_id=f"{secrets.randbits(127) + 1:032x}")
+
+
+@pytest.fixture(scope="session")
+def phoenix_server():
+    """Runs Phoenix once for all tests, or skips them."""
+    with pypi_servers.phoenix(pypi_servers.require_environment("phoenix")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def mlflow_server():
+    """Runs MLflow once for all tests, or skips them."""
+    with pypi_servers.mlflow(pypi_servers.require_environment("mlflow")) as server:
+        yield server

@@ -1,6 +1,6 @@
 """Packages that change what a run is made of: recorded in an environment of their own.
 
-The environments are made once, under `.cache/` (or `ITEMTRACE_CACHE`). Where a package cannot be
+The environments are made once, under `ITEMTRACE_CACHE` (`~/.cache/itemtrace` unless set). Where a package cannot be
 installed the test is skipped with the reason; `ITEMTRACE_REQUIRE_BACKENDS=1` makes that a failure.
 """
 
@@ -14,7 +14,10 @@ import pytest
 
 
 ROOT = Path(__file__).parents[3]
-CACHE = Path(os.environ.get("ITEMTRACE_CACHE", ROOT / ".cache")) / "thirdparty"
+CACHE = (
+    Path(os.environ.get("ITEMTRACE_CACHE") or Path.home() / ".cache" / "itemtrace")
+    / "thirdparty"
+)
 REQUIRED = os.environ.get("ITEMTRACE_REQUIRE_BACKENDS") == "1"
 
 
@@ -34,7 +37,6 @@ def python_with(name, *requirements):
             "pip",
             "install",
             "--quiet",
-            "--editable",
             str(ROOT),
             *requirements,
         ],
@@ -61,6 +63,9 @@ def seen(python, script):
         for k, v in os.environ.items()
         if not k.startswith(("OPENAI_", "OTEL_", "ITEMTRACE_"))
     }
+    kept["PYTHONPATH"] = str(
+        ROOT / "src"
+    )  # this checkout's, whoever made the environment
     kept["LITELLM_LOCAL_MODEL_COST_MAP"] = (
         "True"  # else it asks the net for prices when imported
     )

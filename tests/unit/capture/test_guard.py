@@ -34,8 +34,10 @@ def test_a_failure_is_none_counted_and_logged_once(caplog):
     assert [divide(1, 0), divide("secret"), divide(2, 0)] == [None, None, None]
     assert HEALTH.counts() == {"a place": 3}
     assert [record.getMessage() for record in caplog.records] == [
-        "itemtrace: a place failed (ZeroDivisionError); the run goes on, its ledger will name "
-        "the gap. Further failures here are counted only."
+        (
+            "itemtrace: a place failed (ZeroDivisionError); the run goes on, its ledger will name "
+            "the gap. Further failures here are counted only."
+        )
     ]
     assert not caplog.records[0].exc_info
 

@@ -190,8 +190,17 @@ def test_withheld_content_is_withheld_here_too():
     assert [add(99) for add in found.more] == [{}]
 
 
-@pytest.mark.parametrize("limit", [None, 40, 128])
-async def test_the_ledger_comes_first(limit, sdk_processors):
+@pytest.mark.parametrize(
+    ("limit", "profile"),
+    [
+        (None, "portable"),
+        (40, "portable"),
+        (128, "portable"),
+        (128, "dash0"),
+        (128, "tempo-array"),
+    ],
+)
+async def test_the_ledger_comes_first(limit, profile, sdk_processors):
     """However long the conversation and however low the limit, no attribute is dropped and all is exact."""
 
     @function_tool
@@ -208,7 +217,7 @@ async def test_the_ledger_comes_first(limit, sdk_processors):
         agent = Agent(name="Clerk", model=fake.responses_model("m"), tools=[look])
         with SpanRecorder(limits=SpanLimits(max_span_attributes=limit)) as recorder:
             itemtrace.install(
-                tracer_provider=recorder.provider, messages="full", conventions=("genai", "openinference")
+                tracer_provider=recorder.provider, messages="full", profile=profile, conventions=("genai", "openinference")
             )  # fmt: skip
             result = await Runner.run(agent, given)
             itemtrace.uninstall()

@@ -6,7 +6,8 @@ import pytest
 from tests.unit.cli.conftest import Story, found_of, render
 
 from itemtrace.capture.guard import HEALTH
-from itemtrace.cli.demo import Noted, proof_json, proof_parts, record
+from itemtrace.cli.demo import Noted, proof_json, record
+from itemtrace.cli.views.proof import proof_parts
 from itemtrace.errors import SourceError
 from itemtrace.testing.recorder import SpanRecorder
 from itemtrace.testing.truth import Comparison

@@ -3,6 +3,7 @@
 import builtins
 import itertools
 import json
+import logging
 from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -153,7 +154,8 @@ def test_a_server_that_refuses():
 
 
 def test_no_server():
-    """A server that is not there is one error, with what to look at."""
+    """A server that is not there is one error, with what to look at, and nothing else is printed."""
+    assert logging.getLogger("clickhouse_connect").handlers
     with pytest.raises(
         SourceError, match=r"127\.0\.0\.1:1/x\?timeout=1 cannot be read: .*look at host"
     ):

@@ -208,7 +208,8 @@ def test_damaged_and_foreign_files(tmp_path):
     with pytest.raises(NotATrace, match=r"b\.parquet is no Parquet file or is damaged"):
         spans(lake / "b.parquet")
     with pytest.raises(
-        NotATrace, match=r"c\.parquet has no column span_id, .*expected the columns"
+        NotATrace,
+        match=r"c\.parquet has no column span_id, .*expected the columns that itemtrace writes",
     ):
         spans(lake / "c.parquet")
     with open_store(lake) as store:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace import semconv
 from itemtrace.codec import canonical
+from itemtrace.ledger.parts import sequence
 
 
 if TYPE_CHECKING:
@@ -74,8 +75,7 @@ def _parsed(said: Attributes, key: str) -> list[Any]:
 
 def _mappings(value: Any) -> list[Any]:
     """Returns the mappings in a list; where a copy was shortened, text may stand between them."""
-    entries: list[Any] = value if type(value) is list else []
-    return [entry for entry in entries if type(entry) is dict]
+    return [entry for entry in sequence(value) if type(entry) is dict]
 
 
 def _messages(said: Attributes, key: str) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,6 @@ module and a line in `MODULES`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from itemtrace.rebuild.foreign import genai, logfire, openinference, sdk, traceloop
@@ -20,6 +19,8 @@ from itemtrace.rebuild.foreign.write import write
 
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from itemtrace.codec.spans import SpanRow
     from itemtrace.rebuild.collect import Collected
 
@@ -29,7 +30,12 @@ __all__ = ["DIALECTS", "MODULES", "Dialect", "Watch"]
 MODULES: Final = (sdk, logfire, openinference, traceloop, genai)
 """The modules that register dialects; the first that recognises a span has it."""
 
-ORDER: Final = tuple(sorted(DIALECTS.values(), key=lambda d: [m.__name__ for m in MODULES].index(d.read.__module__)))
+ORDER: Final = tuple(
+    sorted(
+        DIALECTS.values(),
+        key=lambda d: [m.__name__ for m in MODULES].index(d.read.__module__),
+    )
+)
 
 OURS: Final = "itemtrace"
 """Our instrumentation scope, and the beginning of our keys."""
@@ -59,7 +65,9 @@ class Watch:
             self._parents.pop(trace_id, None)
 
     def _see(self, row: SpanRow) -> None:
-        if any(key.startswith(OURS) for key in row.attributes):  # a backend may drop the scope
+        if any(
+            key.startswith(OURS) for key in row.attributes
+        ):  # a backend may drop the scope
             self._is_ours(row.trace_id)
             return
         self._parents.setdefault(row.trace_id, {})[row.span_id] = row.parent_id
@@ -77,13 +85,17 @@ class Watch:
                 rows = [pair for _, pair in sorted(found.items())]
                 self._add(trace_id, rows, collected)
 
-    def _add(self, trace_id: str, found: list[tuple[Dialect, SpanRow]], collected: Collected) -> None:
+    def _add(
+        self, trace_id: str, found: list[tuple[Dialect, SpanRow]], collected: Collected
+    ) -> None:
         seen = {dialect.name for dialect, _ in found}
         chosen = next(dialect for dialect in ORDER if dialect.name in seen)
         wanted = {chosen.name, *chosen.also}
         rows = [row for dialect, row in found if dialect.name in wanted]
         runs = drafts([chosen.read(row) for row in rows], self._parents[trace_id])
-        for run_id, records in write(runs, _recorder(chosen, rows), chosen.lacks).items():
+        for run_id, records in write(
+            runs, _recorder(chosen, rows), chosen.lacks
+        ).items():
             collected.trace_ids[trace_id] = None
             collected.records[run_id] = {
                 record.seq: {record.digest: record} for record in records

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.codec import canonical
-from itemtrace.ledger.parts import is_mapping, mapping, sequence
+from itemtrace.ledger.parts import is_mapping, is_sequence, mapping, sequence
 from itemtrace.rebuild.foreign.steps import Raw, text, without_nulls
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 
 REPR: Final = re.compile(r"[A-Z]\w+\(\w+=|\{'\w+': ")
@@ -54,7 +57,9 @@ def _assistant(message: Raw) -> Iterator[Raw]:
         yield {"role": "assistant", "content": content}
     for call in sequence(message.get("tool_calls")):
         function = mapping(mapping(call).get("function"))
-        yield function_call(mapping(call).get("id"), function.get("name"), function.get("arguments"))
+        yield function_call(
+            mapping(call).get("id"), function.get("name"), function.get("arguments")
+        )
 
 
 def _tool(message: Raw) -> Iterator[Raw]:
@@ -112,7 +117,9 @@ def _reasoning(part: Raw) -> Raw:
 
 PARTS: Final[dict[str, Callable[[Raw], Raw]]] = {
     "reasoning": _reasoning,
-    "tool_call": lambda part: function_call(part.get("id"), part.get("name"), part.get("arguments")),
+    "tool_call": lambda part: function_call(
+        part.get("id"), part.get("name"), part.get("arguments")
+    ),
     "tool_call_response": lambda part: call_output(
         part.get("id"), part.get("response", part.get("result", ""))
     ),
@@ -131,14 +138,19 @@ def said(content: str) -> Raw:
 
 def function_call(call_id: Any, name: Any, arguments: Any) -> Raw:
     """Returns a function call; arguments that are no text become JSON."""
-    written = arguments if isinstance(arguments, str) else canonical.dumps({} if arguments is None else arguments)
+    written = (
+        arguments
+        if isinstance(arguments, str)
+        else canonical.dumps({} if arguments is None else arguments)
+    )
     item: Raw = {"arguments": written, "name": str(name or ""), "type": "function_call"}
     return item if not isinstance(call_id, str) else {**item, "call_id": call_id}
 
 
 def call_output(call_id: Any, output: Any) -> Raw:
     """Returns the output of a function call."""
-    written = output if isinstance(output, str | list) else canonical.dumps(output)
+    kept = isinstance(output, str) or is_sequence(output)
+    written: Any = output if kept else canonical.dumps(output)
     item: Raw = {"output": written, "type": "function_call_output"}
     return item if not isinstance(call_id, str) else {"call_id": call_id, **item}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.ledger.parts import mapping, sequence
@@ -21,17 +20,21 @@ from itemtrace.rebuild.foreign.steps import (
 
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from itemtrace.codec.spans import SpanRow
 
 
 TEMPLATE: Final = "logfire.msg_template"
 SCOPE: Final = "logfire.openai_agents"
+NO_OUTPUT: Final = '"output":{"type":"null"}'
 
 
 def recognises(row: SpanRow) -> bool:
     """A span of its instrumentation of the Agents SDK."""
     return row.scope == SCOPE or (
-        TEMPLATE in row.attributes and ("agent_trace_id" in row.attributes or reader_of(row) is not None)
+        TEMPLATE in row.attributes
+        and ("agent_trace_id" in row.attributes or reader_of(row) is not None)
     )
 
 
@@ -71,6 +74,8 @@ def _tool(step: Step, row: SpanRow) -> None:
     said = row.attributes
     step.kind, step.name = "tool", text(said.get("name"))
     step.arguments, step.result = as_text(said.get("input")), said.get("output")
+    if step.result == "null" and NO_OUTPUT in str(said.get("logfire.json_schema")):
+        step.result = None  # a null, not the text of it
 
 
 def _handoff(step: Step, row: SpanRow) -> None:
@@ -104,7 +109,10 @@ def _response(step: Step, row: SpanRow) -> None:
 def _chat(step: Step, row: SpanRow) -> None:
     _model(step, row)
     step.api = "chat_completions"
-    given, got = parsed(row.attributes.get("input")), parsed(row.attributes.get("output"))
+    given, got = (
+        parsed(row.attributes.get("input")),
+        parsed(row.attributes.get("output")),
+    )
     if isinstance(given, list):
         step.system, step.input = content.from_chat(given)
     if isinstance(got, list):

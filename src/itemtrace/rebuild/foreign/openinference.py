@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.codec import canonical
-from itemtrace.ledger.parts import mapping, sequence
+from itemtrace.ledger.parts import is_sequence, mapping, sequence
 from itemtrace.rebuild.foreign import content
 from itemtrace.rebuild.foreign.steps import (
     Dialect,
@@ -24,6 +23,8 @@ from itemtrace.rebuild.foreign.steps import (
 
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from itemtrace.codec.spans import SpanRow
 
 
@@ -37,7 +38,9 @@ def recognises(row: SpanRow) -> bool:
 
 def read(row: SpanRow) -> Step:
     """Returns the step of a span by its kind."""
-    step = Step(row=row, error=error_of(row), group=text(row.attributes.get("session.id")))
+    step = Step(
+        row=row, error=error_of(row), group=text(row.attributes.get("session.id"))
+    )
     reader = KINDS.get(str(row.attributes[KIND]))
     if reader is not None:
         reader(step, row)
@@ -72,7 +75,9 @@ def _model(step: Step, row: SpanRow) -> None:
     said = row.attributes
     step.kind = "model"
     step.model = text(said.get("llm.request.model_name"))
-    step.response_model = text(said.get("llm.response.model_name")) or text(said.get("llm.model_name"))
+    step.response_model = text(said.get("llm.response.model_name")) or text(
+        said.get("llm.model_name")
+    )
     step.usage = usage(said)
     step.tools = _tools(said)
     answer = parsed(said.get("output.value"))
@@ -82,7 +87,9 @@ def _model(step: Step, row: SpanRow) -> None:
         step.api, step.model = "chat_completions", step.model or step.response_model
         step.output = content.from_chat(answer)[1]
     else:
-        step.output = content.from_chat(messages(said, "llm.output_messages."))[1] or None
+        step.output = (
+            content.from_chat(messages(said, "llm.output_messages."))[1] or None
+        )
     _input(step, row)
 
 
@@ -97,16 +104,23 @@ def _response(step: Step, response: Raw) -> None:
 
 def _input(step: Step, row: SpanRow) -> None:
     given = row.attributes.get("input.value")
-    sent = parsed(given) if row.attributes.get("input.mime_type") == "application/json" else given
+    sent = (
+        parsed(given)
+        if row.attributes.get("input.mime_type") == "application/json"
+        else given
+    )
     if step.api == "responses" and isinstance(sent, str | list):
         step.input = content.items_of(sent)
         return
-    chat = sent if isinstance(sent, list) else messages(row.attributes, "llm.input_messages.")
+    flat = not is_sequence(sent)
+    chat = messages(row.attributes, "llm.input_messages.") if flat else sequence(sent)
     system, items = content.from_chat(chat)
     step.system = step.system or system
     step.input = items or None
-    if not isinstance(sent, list):
-        step.lacks.append("whole inputs: what is there was read from flattened messages")
+    if flat:
+        step.lacks.append(
+            "whole inputs: what is there was read from flattened messages"
+        )
 
 
 def usage(said: Any) -> list[Any] | None:
@@ -119,7 +133,14 @@ def usage(said: Any) -> list[Any] | None:
     cached = count(said.get("llm.token_count.prompt_details.cache_read"))
     thought = count(said.get("llm.token_count.completion_details.reasoning"))
     details = {"cached_tokens": cached} if cached else {}
-    return [1, given, got, total, details, {"reasoning_tokens": thought} if thought else {}]
+    return [
+        1,
+        given,
+        got,
+        total,
+        details,
+        {"reasoning_tokens": thought} if thought else {},
+    ]
 
 
 SCHEMA: Final = re.compile(r"llm\.tools\.\d+\.tool\.json_schema")
@@ -131,7 +152,9 @@ def _tools(said: Any) -> str | None:
 
 
 LEAF: Final = re.compile(r"(\d+)\.message\.(.+)")
-CALL: Final = re.compile(r"tool_calls\.(\d+)\.tool_call\.(?:function\.)?(id|name|arguments)")
+CALL: Final = re.compile(
+    r"tool_calls\.(\d+)\.tool_call\.(?:function\.)?(id|name|arguments)"
+)
 CONTENT: Final = re.compile(r"contents\.(\d+)\.message_content\.text")
 
 
@@ -160,7 +183,13 @@ def _chat(message: Raw) -> Raw:
     calls, blocks = message.pop("calls", {}), message.pop("blocks", {})
     if calls:
         message["tool_calls"] = [
-            {"id": call.get("id"), "function": {"name": call.get("name"), "arguments": call.get("arguments", "{}")}}
+            {
+                "id": call.get("id"),
+                "function": {
+                    "name": call.get("name"),
+                    "arguments": call.get("arguments", "{}"),
+                },
+            }
             for _, call in sorted(calls.items())
         ]
     if blocks and "content" not in message:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from itemtrace.rebuild.foreign.steps import Step
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Draft:
     """One run, as spans tell it.
 
@@ -23,6 +24,7 @@ class Draft:
         trace: The span of the trace, likewise.
         parent: The run whose tool started it.
         tool: That tool's span.
+        place: 0, 1, … for a second run under one call.
         call_ids: Span of a tool -> id of the call, as it was found out.
     """
 
@@ -32,6 +34,7 @@ class Draft:
     trace: Step | None = None
     parent: Draft | None = None
     tool: Step | None = None
+    place: int = 0
     call_ids: dict[str, str] = field(default_factory=dict[str, str])
 
     def of(self, *kinds: str) -> list[Step]:
@@ -46,7 +49,9 @@ def drafts(steps: Iterable[Step], parents: Mapping[str, str]) -> list[Draft]:
         steps: Of one trace.
         parents: Span -> parent, for every span of the trace.
     """
-    ordered = sorted(steps, key=lambda step: (step.row.start_ns, step.row.end_ns, step.row.span_id))
+    ordered = sorted(
+        steps, key=lambda step: (step.row.start_ns, step.row.end_ns, step.row.span_id)
+    )
     tree = Tree(ordered, parents)
     tree.correct(ordered)
     found: dict[str, Draft] = {}
@@ -98,14 +103,23 @@ class Tree:
                 for agent in agents[:place]
                 if _contains(agent, inner) and id(agent) not in above
             ]
-            around = [tool for tool in tools if _contains(tool, inner) and id(tool) not in above]
+            around = [
+                tool
+                for tool in tools
+                if _contains(tool, inner) and id(tool) not in above
+            ]
             if outer and around:
                 self.parents[inner.row.span_id] = around[-1].row.span_id
-                inner.lacks.append("which tool started an agent: it was told by their times")
+                inner.lacks.append(
+                    "which tool started an agent: it was told by their times"
+                )
 
 
 def _contains(outer: Step, inner: Step) -> bool:
-    return outer.row.start_ns <= inner.row.start_ns and inner.row.end_ns <= outer.row.end_ns
+    return (
+        outer.row.start_ns <= inner.row.start_ns
+        and inner.row.end_ns <= outer.row.end_ns
+    )
 
 
 def _agent(above: Iterable[Step]) -> str | None:
@@ -127,7 +141,11 @@ def _key(above: Iterable[Step]) -> str:
 
 
 def _place(
-    key: str, draft: Draft, found: Mapping[str, Draft], tree: Tree, ordered: Iterable[Step]
+    key: str,
+    draft: Draft,
+    found: Mapping[str, Draft],
+    tree: Tree,
+    ordered: Iterable[Step],
 ) -> None:
     """Fills in what frames a run, and what started it."""
     first = draft.steps[0]
@@ -143,7 +161,13 @@ def _place(
 
 
 def _depth(draft: Draft) -> tuple[int, int, str]:
-    depth, parent = 0, draft.parent
-    while parent is not None and depth < 1000:
-        depth, parent = depth + 1, parent.parent
-    return depth, draft.steps[0].row.start_ns, draft.run_id
+    """Returns what puts runs before those that they started; a run among its own parents has none."""
+    above: list[Draft] = []
+    parent = draft.parent
+    while parent is not None and parent is not draft and parent not in above:
+        above.append(parent)
+        parent = parent.parent
+    if parent is draft:  # only a forged trace can say so
+        draft.parent = draft.tool = None
+        return 0, draft.steps[0].row.start_ns, draft.run_id
+    return len(above), draft.steps[0].row.start_ns, draft.run_id

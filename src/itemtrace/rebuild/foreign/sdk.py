@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from itemtrace.codec import canonical
 from itemtrace.ledger.parts import mapping
@@ -22,6 +21,8 @@ from itemtrace.rebuild.foreign.steps import (
 
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from itemtrace.codec.spans import SpanRow
 
 
@@ -41,6 +42,7 @@ def read(row: SpanRow) -> Step:
     error = mapping(parsed(row.attributes.get(ERROR)))
     if error:
         step.error = "", str(error.get("message") or "")
+        step.error_data = mapping(error.get("data")) or None
     trace = mapping(parsed(row.attributes.get(TRACE)))
     if trace:
         step.kind, step.name = "trace", text(trace.get("workflow_name"))

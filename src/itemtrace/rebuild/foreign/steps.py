@@ -7,7 +7,6 @@ raises for what attributes hold.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -15,6 +14,8 @@ from itemtrace.ledger.parts import is_mapping, mapping, sequence
 
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from itemtrace.codec.spans import SpanRow
 
 
@@ -51,6 +52,7 @@ class Step:
         target: Who takes over; `name` is who hands off.
         agent: The nearest agent above, or the agent that it is.
         error: Type and message.
+        error_data: What is said of the error beside that.
         lacks: What this span could not say, in a few words each.
     """
 
@@ -76,6 +78,7 @@ class Step:
     target: str | None = None
     agent: str | None = None
     error: tuple[str, str] | None = None
+    error_data: Raw | None = None
     lacks: list[str] = field(default_factory=list[str])
 
 
@@ -135,8 +138,16 @@ def parsed(value: Any) -> Any:
 def count(value: Any) -> int:
     """Returns a number of tokens; backends may have made it a float or a text."""
     if isinstance(value, str):
-        return int(value) if value.isascii() and value.isdecimal() and len(value) < 16 else 0
-    whole = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 2**53
+        return (
+            int(value)
+            if value.isascii() and value.isdecimal() and len(value) < 16
+            else 0
+        )
+    whole = (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and 0 <= value < 2**53
+    )
     return int(value) if whole else 0
 
 
@@ -147,12 +158,16 @@ def usage_of(value: Any) -> list[Any] | None:
         return None
     given, got = count(known.get("input_tokens")), count(known.get("output_tokens"))
     total = count(known.get("total_tokens")) or given + got
-    details = (_counts(known.get(f"{side}_tokens_details")) for side in ("input", "output"))
+    details = (
+        _counts(known.get(f"{side}_tokens_details")) for side in ("input", "output")
+    )
     return [1, given, got, total, *details]
 
 
 def _counts(value: Any) -> Raw:
-    return {key: number for key, number in mapping(value).items() if isinstance(number, int)}
+    return {
+        key: number for key, number in mapping(value).items() if isinstance(number, int)
+    }
 
 
 def error_of(row: SpanRow) -> tuple[str, str] | None:
@@ -171,7 +186,11 @@ def error_of(row: SpanRow) -> tuple[str, str] | None:
 def without_nulls(value: Any) -> Any:
     """Returns a value without the fields that are null: recorders write unset fields so."""
     if is_mapping(value):
-        return {key: without_nulls(child) for key, child in value.items() if child is not None}
+        return {
+            key: without_nulls(child)
+            for key, child in value.items()
+            if child is not None
+        }
     if isinstance(value, list):
         return [without_nulls(child) for child in sequence(value)]
     return value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.ledger.parts import mapping
@@ -11,6 +10,8 @@ from itemtrace.rebuild.foreign.steps import Dialect, Raw, Step, parsed, register
 
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from itemtrace.codec.spans import SpanRow
 
 
@@ -32,12 +33,17 @@ def read(row: SpanRow) -> Step:
         genai.model(step, row)
         step.system, given = content.from_chat(_messages(row, "gen_ai.prompt."))
         step.input = step.input or given
-        step.output = step.output or content.from_chat(_messages(row, "gen_ai.completion."))[1]
+        step.output = (
+            step.output or content.from_chat(_messages(row, "gen_ai.completion."))[1]
+        )
     return step
 
 
 def _workflow(step: Step, row: SpanRow) -> None:
-    step.kind, step.name = "trace", text(row.attributes.get("traceloop.workflow.name")) or row.name
+    step.kind, step.name = (
+        "trace",
+        text(row.attributes.get("traceloop.workflow.name")) or row.name,
+    )
 
 
 def _agent(step: Step, row: SpanRow) -> None:
@@ -70,7 +76,8 @@ def _messages(row: SpanRow, prefix: str) -> list[Raw]:
     for message in found.values():
         if "tool_calls" in message:
             message["tool_calls"] = [
-                {"id": call.get("id"), "function": call} for call in message["tool_calls"].values()
+                {"id": call.get("id"), "function": call}
+                for call in message["tool_calls"].values()
             ]
     return [found[number] for number in sorted(found)]
 

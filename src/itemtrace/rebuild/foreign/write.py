@@ -7,7 +7,6 @@ gaps come from there. What nobody can know of such a run is left out, never gues
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from hashlib import sha256
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +21,8 @@ from itemtrace.rebuild.foreign.steps import ALWAYS, Raw, Step, parsed, text
 
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from itemtrace.rebuild.foreign.runs import Draft
 
 
@@ -50,7 +51,9 @@ class RunRecords:
         self.records: list[Record] = []
         self.calls = with_outputs(draft.of("model"))
         self.tools = draft.of("tool")
-        self.started = min(step.row.start_ns for step in (*draft.steps, draft.frame or draft.steps[0]))
+        self.started = min(
+            step.row.start_ns for step in (*draft.steps, draft.frame or draft.steps[0])
+        )
         self.lacks = [*lacks, *ALWAYS]
         self.items: list[int] = []
         self.known: dict[tuple[str, str], tuple[int, Raw]] = {}
@@ -64,10 +67,14 @@ class RunRecords:
         """Returns all records."""
         self.lacks += [lack for step in self.draft.steps for lack in step.lacks]
         if any(call.api == "chat_completions" for call in self.calls):
-            self.lacks.append("ids and provider data of items that came as chat messages")
+            self.lacks.append(
+                "ids and provider data of items that came as chat messages"
+            )
         silent = sum(call.output is None and call.error is None for call in self.calls)
         if silent:
-            self.lacks.append(f"the output of {silent} of {len(self.calls)} model calls")
+            self.lacks.append(
+                f"the output of {silent} of {len(self.calls)} model calls"
+            )
         place = len(self.records)
         self._add("begin", {})  # written again when all that is lacking is known
         for number, call in enumerate(self.calls):
@@ -75,7 +82,9 @@ class RunRecords:
         if not self.calls:
             self._executions(self.tools, [], None)
         begin = self._begin()
-        self.records[place] = make("begin", self.draft.run_id, 0, canonical.dumps(begin))
+        self.records[place] = make(
+            "begin", self.draft.run_id, 0, canonical.dumps(begin)
+        )
         if not self.waiting:
             self._end(list(children))
         return self.records
@@ -106,13 +115,20 @@ class RunRecords:
         }
         if draft.parent is not None and draft.tool is not None:
             call_id = draft.parent.call_ids.get(draft.tool.row.span_id)
-            body["parent"] = {"run": draft.parent.run_id, **({"call": call_id} if call_id else {})}
-            body["parent"]["n"] = 0
+            place: Raw = {"run": draft.parent.run_id, "n": draft.place}
+            body["parent"] = {**place, "call": call_id} if call_id else place
         return {key: value for key, value in body.items() if value is not None}
 
     def _trace(self) -> Raw:
         step = self.draft.trace
-        group = next((found.group for found in (step, *self.draft.steps) if found and found.group), None)
+        group = next(
+            (
+                found.group
+                for found in (step, *self.draft.steps)
+                if found and found.group
+            ),
+            None,
+        )
         said: Raw = {"group": group}
         if step is not None:
             said |= {"id": step.trace_id, "name": step.name, "metadata": step.metadata}
@@ -120,7 +136,11 @@ class RunRecords:
 
     def _end(self, children: list[str]) -> None:
         draft = self.draft
-        failed = [step for step in (draft.frame, *draft.of("agent"), *self.calls[-1:]) if step and step.error]
+        failed = [
+            step
+            for step in (draft.frame, *draft.of("agent"), *self.calls[-1:])
+            if step and step.error
+        ]
         last = draft.of("agent") or draft.steps
         final = None if failed or self.last_text is None else {"text": self.last_text}
         body: Raw = {
@@ -129,12 +149,15 @@ class RunRecords:
             "items": self.items,
             "final": final,
             "last_agent": last[-1].agent,
-            "error": _error(failed[0]) if failed else None,
+            "error": _telling(failed, self.tools) if failed else None,
             "children": children or None,
         }
         self._add("end", body)
         joined = sha256(b"".join(record.digest for record in self.records))
-        self._add("seal", {"records": len(self.records), "digest": canonical.b64(joined.digest())})
+        self._add(
+            "seal",
+            {"records": len(self.records), "digest": canonical.b64(joined.digest())},
+        )
 
     # --- model calls ------------------------------------------------------------------
 
@@ -156,15 +179,26 @@ class RunRecords:
             "error": _error(call) if call.error else None,
         }
         if call.error is None:
-            answer: Raw = {"id": call.response_id, "usage": call.usage, "model": call.response_model}
-            body["response"] = {k: v for k, v in answer.items() if v is not None} | {"output": asked}
+            answer: Raw = {
+                "id": call.response_id,
+                "usage": call.usage,
+                "model": call.response_model,
+            }
+            body["response"] = {k: v for k, v in answer.items() if v is not None} | {
+                "output": asked
+            }
         self._add("call", body)
-        later = self.calls[number + 1].row.start_ns if number + 1 < len(self.calls) else None
+        later = (
+            self.calls[number + 1].row.start_ns
+            if number + 1 < len(self.calls)
+            else None
+        )
         begun = call.row.start_ns if number else 0
         tools = [
             tool
             for tool in self.tools
-            if begun <= tool.row.start_ns and (later is None or tool.row.start_ns < later)
+            if begun <= tool.row.start_ns
+            and (later is None or tool.row.start_ns < later)
         ]
         self._executions(tools, list(call.output or ()), call.agent)
 
@@ -176,7 +210,7 @@ class RunRecords:
         else:
             new, ranges = entries, [[known, len(entries)]]
         self.table += new
-        return new, ranges
+        return new, ranges if entries else []
 
     def _entry(self, entry: Any) -> Any:
         """Returns an input entry: the number of the item that it is, or the entry itself."""
@@ -203,9 +237,15 @@ class RunRecords:
     def _is_handoff(self, raw: Raw) -> bool:
         name = str(raw.get("name"))
         executed = any(tool.name == name for tool in self.tools)
-        return raw.get("type") == "function_call" and not executed and name.startswith("transfer_to_")
+        return (
+            raw.get("type") == "function_call"
+            and not executed
+            and name.startswith("transfer_to_")
+        )
 
-    def _executions(self, tools: list[Step], asked: list[Raw], asker: str | None) -> None:
+    def _executions(
+        self, tools: list[Step], asked: list[Raw], asker: str | None
+    ) -> None:
         """Writes the outputs of calls in order, then executions that no call is known of."""
         left = list(tools)
         calls = [raw for raw in asked if raw.get("type") in CALL_OF_OUTPUT.values()]
@@ -224,10 +264,16 @@ class RunRecords:
         alike = [
             tool
             for tool in left
-            if tool.name == name and not tool.call_id and _same(tool.arguments, raw.get("arguments"))
+            if tool.name == name
+            and not tool.call_id
+            and _same(tool.arguments, raw.get("arguments"))
         ]
         answer = self.answers.get(str(call_id))
-        told = [tool for tool in alike if answer is not None and tool.result == answer.get("output")]
+        told = [
+            tool
+            for tool in alike
+            if answer is not None and tool.result == answer.get("output")
+        ]
         found = exact or told or alike
         if answer is None and len({str(tool.result) for tool in found}) > 1:
             self.lacks.append("which of several equal calls gave which output")
@@ -250,14 +296,21 @@ class RunRecords:
             done = self.handoffs.pop(0) if self.handoffs else None
             agent = done.name if done else asker
             target = done.target if done and done.target != "unknown" else None
-            named = {"source_agent": agent, "target_agent": target or self._next_agent(raw)}
+            named = {
+                "source_agent": agent,
+                "target_agent": target or self._next_agent(raw),
+            }
             extra = {key: value for key, value in named.items() if value} or None
         self._item(kind, output, agent=agent, extra=extra, tool=self._ran(tool))
 
     def _next_agent(self, raw: Raw) -> str | None:
         """Returns who called a model after a call was made: the one that took over."""
         asked = next(
-            (n for n, call in enumerate(self.calls) if any(made is raw for made in call.output or ())),
+            (
+                n
+                for n, call in enumerate(self.calls)
+                if any(made is raw for made in call.output or ())
+            ),
             len(self.calls),
         )
         return next((call.agent for call in self.calls[asked + 1 :]), None)
@@ -296,13 +349,17 @@ class RunRecords:
             self._add("tool", self._execution(tool, call_id))
             return
         if tool.call_id is None:
-            self.lacks.append("ids of some tool calls: the ids of their spans stand for them")
+            self.lacks.append(
+                "ids of some tool calls: the ids of their spans stand for them"
+            )
         raw = content.function_call(call_id, tool.name, tool.arguments)
         self._item("tool_call_item", raw, agent=tool.agent)
         self.last_text = None
         if tool.result is not None:
             output = content.call_output(call_id, tool.result)
-            self._item("tool_call_output_item", output, agent=tool.agent, tool=self._ran(tool))
+            self._item(
+                "tool_call_output_item", output, agent=tool.agent, tool=self._ran(tool)
+            )
 
 
 MADE_BY_MODEL: Final = frozenset({*ITEM_TYPES, *CALL_OF_OUTPUT.values()})
@@ -315,12 +372,18 @@ def with_outputs(calls: list[Step]) -> list[Step]:
     """
     for call, later in pairwise(calls):
         sent, known = later.input or [], call.input or []
-        if call.output is not None or call.error is not None or sent[: len(known)] != known:
+        if (
+            call.output is not None
+            or call.error is not None
+            or sent[: len(known)] != known
+        ):
             continue
         made = list(takewhile(_made_by_model, sent[len(known) :])) if known else []
         if made:
             call.output = made
-            call.lacks.append("some outputs of models: they were read from the next call's input")
+            call.lacks.append(
+                "some outputs of models: they were read from the next call's input"
+            )
     return calls
 
 
@@ -359,17 +422,32 @@ def _given(first: list[Any] | None) -> Any:
     """Returns what the caller gave: one message of the user was a text, most likely."""
     if first is not None and len(first) == 1:
         known = mapping(first[0])
-        if set(known) == {"content", "role"} and known["role"] == "user" and isinstance(known["content"], str):
+        if (
+            set(known) == {"content", "role"}
+            and known["role"] == "user"
+            and isinstance(known["content"], str)
+        ):
             return known["content"]
     return first
 
 
 def _error(step: Step) -> Raw:
     kind, message = step.error or ("", "")
-    return {"type": kind, "message": message}
+    said: Raw = {"type": kind, "message": message}
+    return {**said, "data": step.error_data} if step.error_data else said
 
 
-def write(drafts: Iterable[Draft], recorder: str, lacks: Iterable[str]) -> dict[str, list[Record]]:
+def _telling(failed: list[Step], tools: list[Step]) -> Raw:
+    """Returns the error of a run: the first that says something, a tool's where no other does."""
+    known = [step for step in (*failed, *tools) if step.error]
+    return _error(
+        next((step for step in known if step.error and any(step.error)), known[0])
+    )
+
+
+def write(
+    drafts: Iterable[Draft], recorder: str, lacks: Iterable[str]
+) -> dict[str, list[Record]]:
     """Returns the records of the runs of one trace: run id -> records.
 
     Args:
@@ -378,10 +456,14 @@ def write(drafts: Iterable[Draft], recorder: str, lacks: Iterable[str]) -> dict[
         lacks: What that recorder never writes.
     """
     runs = list(drafts)
-    nested: Counter[str] = Counter()
     found: dict[str, list[Record]] = {}
     for draft in runs:
-        children = [child.run_id for child in runs if child.parent is draft]
-        nested[draft.run_id] += len(children)
-        found[draft.run_id] = RunRecords(draft, recorder, lacks).write(children)
+        children = [child for child in runs if child.parent is draft]
+        started: Counter[int] = Counter()
+        for child in children:
+            child.place = started[id(child.tool)]
+            started[id(child.tool)] += 1
+        found[draft.run_id] = RunRecords(draft, recorder, lacks).write(
+            child.run_id for child in children
+        )
     return found

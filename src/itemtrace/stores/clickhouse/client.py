@@ -10,6 +10,7 @@ User and password may also come from `CLICKHOUSE_USER` and `CLICKHOUSE_PASSWORD`
 from __future__ import annotations
 
 import json
+import logging
 import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -40,6 +41,10 @@ SETTINGS: Final = {
     "output_format_json_quote_denormals": 1,
     "output_format_json_named_tuples_as_objects": 1,
 }
+
+
+# What the driver logs comes as an exception too; without a handler it would be printed.
+logging.getLogger("clickhouse_connect").addHandler(logging.NullHandler())
 
 
 def driver() -> Any:

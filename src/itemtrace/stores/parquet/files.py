@@ -81,8 +81,8 @@ def opened(path: Path) -> Generator[Any]:
         ]
         if missing:
             msg = (
-                f"{path} has no column {', '.join(missing)}; expected the columns that "
-                "`itemtrace convert --to parquet` writes"
+                f"{path} has no column {', '.join(missing)}; expected the columns "
+                "that itemtrace writes (docs/stores.md)"
             )
             raise NotATrace(msg, source=str(path))
         yield file

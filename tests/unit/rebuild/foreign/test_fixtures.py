@@ -1,4 +1,4 @@
-"""Real spans of other recorders: what of two small runs comes back from each."""
+"""Real spans of other recorders: what of three small runs comes back from each."""
 
 import json
 from dataclasses import replace
@@ -15,7 +15,7 @@ from itemtrace.testing.synthetic import RunWriter, rows_of
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "foreign"
 RESULTS = json.loads((GOLDEN / "results.json").read_text())
-DESK, SHADES = RESULTS
+DESK, SHADES, PARCELS = RESULTS
 WHOLE = ["openinference", "logfire"]
 MESSAGES = ["genai", "traceloop"]
 
@@ -63,7 +63,7 @@ SHADES_ITEMS = [
 @pytest.mark.parametrize("name", WHOLE)
 def test_whole_responses_give_the_run_back(name):
     """Where the recorder keeps whole responses, the input list is the SDK's own."""
-    desk, _ = runs_of(name)
+    desk = runs_of(name)[0]
     assert desk.to_input_list() == DESK["to_input_list"]
     assert desk.input == DESK["input"]
     assert skeleton(desk) == [("reasoning_item", "Desk", None), *DESK_ITEMS]
@@ -94,7 +94,11 @@ def test_ends_and_usage(name):
     """Final output, last agent and usage, nested runs included, are those of the SDK's result."""
     desk = runs_of(name)[0]
     usage = [desk.usage.requests, desk.usage.input_tokens, desk.usage.output_tokens]
-    told = {"final_output": desk.final_output, "last_agent": desk.last_agent, "usage": usage}
+    told = {
+        "final_output": desk.final_output,
+        "last_agent": desk.last_agent,
+        "usage": usage,
+    }
     assert told == {key: DESK[key] for key in told}
     assert desk.status == "completed"
 
@@ -147,12 +151,28 @@ def test_each_run_says_who_recorded_it_and_what_is_lacking(name):
     assert all(run.own_gaps for run in ledger.all_runs())
     assert {gap.cause for gap in ledger.gaps} == {GapCause.NOT_CAPTURED}
     assert ledger.self_check() == []
-    assert len(ledger.trace_ids) == len({run.trace_id or run.run_id for run in ledger.runs})
+    assert len(ledger.trace_ids) == len(
+        {run.trace_id or run.run_id for run in ledger.runs}
+    )
+
+
+@pytest.mark.parametrize("name", [*WHOLE, *MESSAGES, "contrib-v2", "sdk"])
+def test_a_tool_that_ends_the_run(name):
+    """The run failed, its tool failed and has no output, and both say why."""
+    run = runs_of(name)[2]
+    [made] = run.tool_calls
+    assert (run.status, run.final_output) == ("failed", None)
+    assert (made.name, made.status, made.output) == ("parcel_status", "failed", None)
+    assert PARCELS["error"] in f"{run.error.message} {run.error.data}"
+    assert "the carrier does not know 1042" in f"{made.error.message} {made.error.data}"
 
 
 def test_the_gaps_of_a_run():
     """Each lack is one gap, in words."""
-    lacks = [gap.message.split("did not record ")[1] for gap in runs_of("openinference")[1].own_gaps]
+    lacks = [
+        gap.message.split("did not record ")[1]
+        for gap in runs_of("openinference")[1].own_gaps
+    ]
     assert lacks == [
         "approvals, sessions, guardrail results and the request ids of responses",
         "ids and provider data of items that came as chat messages",
@@ -166,7 +186,9 @@ def test_a_missing_output_is_read_from_the_next_input():
     shades = runs_of("traceloop")[1]
     assert skeleton(shades) == SHADES_ITEMS[:2]
     messages = {gap.message.split("did not record ")[1] for gap in shades.own_gaps}
-    assert "some outputs of models: they were read from the next call's input" in messages
+    assert (
+        "some outputs of models: they were read from the next call's input" in messages
+    )
     assert "the output of 1 of 2 model calls" in messages
 
 
@@ -178,7 +200,9 @@ def test_an_exporter_without_content_has_the_tools():
         for call in CALLS
         for pair in (call, ("tool_call_output_item", "Orders", None))
     ]
-    assert [item.output for item in desk.new_items if item.type == "tool_call_output_item"][:2] == ["7 lamps"] * 2
+    assert [
+        item.output for item in desk.new_items if item.type == "tool_call_output_item"
+    ][:2] == ["7 lamps"] * 2
     assert (desk.workflow, desk.group, desk.trace_id) == (
         "Order desk",
         "customer-1",
@@ -218,6 +242,24 @@ def test_a_trace_of_ours_stays_ours():
             assert ledger.runs[0].recorded_by == "itemtrace"
 
 
+def test_a_trace_with_records_under_other_keys_stays_ours():
+    """A backend that drops scopes and renames keys still leaves the records, and the trace is ours."""
+    run = RunWriter("00000000000000a1")
+    run.add("begin", started=1, agent="Desk", input="Hello")
+    run.add("end", status="completed", items=[])
+    run.seal()
+    foreign = rows("openinference")
+    mine = [
+        replace(
+            row, attributes={f"x{key}": value for key, value in row.attributes.items()}
+        )
+        for row in rows_of(run.records, trace_id=foreign[0].trace_id)
+    ]
+    others = [row for row in foreign if row.trace_id == foreign[0].trace_id]
+    ledger = rebuild([*others, *mine])
+    assert [found.run_id for found in ledger.runs] == ["00000000000000a1"]
+
+
 @pytest.mark.parametrize("name", RECORDED_BY)
 def test_order_and_doubles_change_nothing(name):
     """Rows in reverse, and twice, give the same ledger."""
@@ -229,5 +271,7 @@ def test_order_and_doubles_change_nothing(name):
 def test_a_copy_that_was_cut_loses_to_the_whole_one(name):
     """Of two copies of a span the fuller one is read."""
     found = rows(name)
-    less = [replace(row, attributes=dict(list(row.attributes.items())[:1])) for row in found]
+    less = [
+        replace(row, attributes=dict(list(row.attributes.items())[:1])) for row in found
+    ]
     assert rebuild([*less, *found]) == rebuild(found)
