@@ -1,4 +1,3 @@
-# ruff: noqa: INP001 - beside a script, no package
 """What the Grafana dashboards show: panels and their queries, by the names of the registry.
 
 `dashboards.py` makes Grafana's JSON of it; the tests evaluate every query against a real Prometheus.

@@ -1,4 +1,3 @@
-# ruff: noqa: INP001 - a script, no package
 """Writes the Grafana dashboards (`boards.py`) as JSON, or checks that they are fresh.
 
     python tools/dashboards.py            writes dashboards/grafana/*.json
@@ -131,7 +130,7 @@ def build(board: Board) -> dict[str, Any]:
                 .span(panel.width)
                 .height(HEIGHTS.get(panel.kind, 8))
             )
-    plain: dict[str, Any] = json.loads(json.dumps(made.build(), cls=JSONEncoder))  # noqa: TID251 - Grafana's own encoder
+    plain: dict[str, Any] = json.loads(json.dumps(made.build(), cls=JSONEncoder))
     plain["id"] = None
     return _finished(plain, board)
 
@@ -196,7 +195,7 @@ def files() -> Iterator[tuple[Path, str]]:
     """Gives the path and the text of each dashboard."""
     for board in boards.BOARDS:
         name = board.uid.removeprefix("itemtrace-")
-        text_ = json.dumps(build(board), indent=2, ensure_ascii=False)  # noqa: TID251 - for people to read
+        text_ = json.dumps(build(board), indent=2, ensure_ascii=False)
         yield OUT / f"{name}.json", text_ + "\n"
 
 

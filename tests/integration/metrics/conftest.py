@@ -233,7 +233,7 @@ def scraped_after(server, moment):
     raise AssertionError(server.log()[-2000:])
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def window(tmp_path_factory):
     """Gives what Prometheus saw of the second of two loads."""
     binary = tool_path("prometheus")
@@ -260,19 +260,22 @@ scrape_configs:
     server = Server(command, directory, ("web",), ("web", "/-/ready"))
     server.ports = free_ports(server.names)
     server.command[-1] = f"--web.listen-address={server.address('web')}"
-    try:
-        yield from _seen(server, config, store)
-    finally:
-        itemtrace.uninstall()
-        HEALTH.reset()
-
-
-def _seen(server, config, store):
-    with running(server, {"prometheus.yaml": config}), asyncio.Runner() as loop:
-        # one provider for both: its port is an attribute, and a new series has nothing to grow from
-        fake = FakeProvider({name: 2 * steps for name, steps in SCRIPT.items()}).start()
+    with running(server, {"prometheus.yaml": config}):
         try:
-            seen = Window(server)
+            seen = _seen(server, store)
+        finally:  # the fixture outlives other tests, which install for themselves
+            itemtrace.uninstall()
+            HEALTH.reset()
+        yield seen
+
+
+def _seen(server, store):
+    """Runs the load twice, each before a scrape, and returns what came of the second."""
+    seen = Window(server)
+    # one provider for both: its port is an attribute, and a new series has nothing to grow from
+    fake = FakeProvider({name: 2 * steps for name, steps in SCRIPT.items()}).start()
+    with asyncio.Runner() as loop:
+        try:
             loop.run(load(store, fake))
             seen.before = [*store.rows, *store.refused]
             failed = Counter(HEALTH.counts())
@@ -282,7 +285,7 @@ def _seen(server, config, store):
             seen.last = scraped_after(server, time.time())
         finally:
             loop.run(fake.aclose())
-        seen.rows = [*store.rows, *store.refused]
-        seen.refused = len(store.refused)
-        seen.failures = Counter(HEALTH.counts()) - failed
-        yield seen
+    seen.rows = [*store.rows, *store.refused]
+    seen.refused = len(store.refused)
+    seen.failures = Counter(HEALTH.counts()) - failed
+    return seen

@@ -288,7 +288,7 @@ LATENCIES = {
 """Panels whose values are times, with the labels that tell their series apart."""
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def truth(window):
     """Gives what the ledgers say."""
     return Truth(window)

@@ -4,6 +4,7 @@ import socket
 import sys
 import threading
 import urllib.request
+from typing import Any
 
 import opentelemetry.metrics
 import pytest
@@ -178,7 +179,8 @@ def test_counted_exporter(result, outcome):
             counted.export([None, None])
     else:
         assert counted.export([None, None]) is result
-    (resource,) = reader.get_metrics_data().resource_metrics
+    data: Any = reader.get_metrics_data()
+    (resource,) = data.resource_metrics
     found = {metric.name: metric for metric in resource.scope_metrics[0].metrics}
     (point,) = found["itemtrace.sink.spans"].data.data_points
     assert (point.value, dict(point.attributes)) == (

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+import threading
 from collections import Counter
+from typing import Any
 
 import pytest
 from agents import (
@@ -11,8 +13,12 @@ from agents import (
     Runner,
     RunState,
     add_trace_processor,
+    custom_span,
     function_tool,
+    generation_span,
+    trace,
 )
+from opentelemetry.context import Context
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
@@ -21,9 +27,9 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 import itemtrace
 from itemtrace import semconv_metrics
 from itemtrace.capture.guard import HEALTH
-from itemtrace.capture.metrics import Meters, instruments, metrics
+from itemtrace.capture.metrics import Meters, instruments, metrics, points
 from itemtrace.capture.tools import ToolCalls
-from itemtrace.errors import ConfigError
+from itemtrace.errors import ConfigError, SourceError
 from itemtrace.semconv import KEYS
 from itemtrace.semconv_metrics import ATTRIBUTES, METRICS
 from itemtrace.testing.demo import run_demo
@@ -41,7 +47,7 @@ class Reader:
 
     def metrics(self):
         """Returns the metrics by name."""
-        data = self.reader.get_metrics_data()
+        data: Any = self.reader.get_metrics_data()
         if data is None:
             return {}
         (resource,) = data.resource_metrics
@@ -283,6 +289,62 @@ async def test_metrics_that_fail_change_no_ledger(measure, monkeypatch):
     await run_demo()
     assert recorder.ledger().exact
     assert set(itemtrace.health()) == {"metrics"}
+
+
+def test_first_chunk_of_a_stream(reader):
+    """A model span that knows when its first chunk came gives that time, under both names."""
+    made = instruments.Instruments(
+        reader.provider.get_meter("itemtrace"),
+        compat=True,
+        observe={"itemtrace.failures": lambda _: ()},
+    )
+    attributes = {"gen_ai.response.time_to_first_chunk": 0.5}
+    points.model_call(made, points.Point(2.0, attributes, Context()), None)
+    for name in ("inference", "operation"):
+        metric = reader.metrics()[f"gen_ai.client.{name}.time_to_first_chunk"]
+        assert [point.sum for point in metric.data.data_points] == [0.5]
+
+
+def test_handoff_that_leads_nowhere(reader):
+    """A handoff without a target is none."""
+    made = instruments.Instruments(
+        reader.provider.get_meter("itemtrace"),
+        compat=False,
+        observe={"itemtrace.failures": lambda _: ()},
+    )
+    attributes = {"itemtrace.handoff.from_agent": "A"}
+    points.handoff(made, points.Point(2.0, attributes, Context()), None)
+    assert reader.values("itemtrace.handoffs") == {}
+
+
+async def test_span_types_that_have_no_metric(measure, reader):
+    """A span of the application is no point, and a model call outside of agents is nobody's."""
+    measure()
+    with trace("t"), custom_span("mine"):
+        pass
+    with trace("t"), generation_span(model="m", usage={"input_tokens": 3}):
+        pass
+    tokens = reader.values("itemtrace.tokens", "gen_ai.agent.name")
+    assert tokens == {(None,): 3}
+    assert itemtrace.health() == {}
+
+
+def test_store_that_cannot_be_opened(sdk_processors, monkeypatch):
+    """What was started for metrics ends when the rest cannot be installed."""
+    monkeypatch.setenv("OTEL_METRICS_EXPORTER", "prometheus")
+    monkeypatch.setenv("OTEL_EXPORTER_PROMETHEUS_PORT", "0")
+    before = threading.active_count()
+    with pytest.raises(SourceError):
+        itemtrace.install(store="/proc/nowhere/runs.db")
+    assert threading.active_count() == before
+
+
+async def test_installation_says_where_metrics_go(measure, reader):
+    """`install()` returns where, and flushing it flushes the metrics too."""
+    measure()
+    installed = itemtrace.install()
+    assert installed.metrics == "the meter provider that was given"
+    assert itemtrace.flush()
 
 
 # --- approvals --------------------------------------------------------------------------
