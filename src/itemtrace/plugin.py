@@ -23,7 +23,7 @@ from itemtrace.errors import ReplayError
 
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator
     from pathlib import Path
 
     from itemtrace.replay import Tape
@@ -61,7 +61,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture
 def tape(request: pytest.FixtureRequest) -> Tape | None:
     """The tape of a test that is marked with `itemtrace`; None while it is recorded."""
-    return request.node.stash.get(TAPE, None)  # type: ignore[no-any-return]
+    found: Tape | None = request.node.stash.get(TAPE, None)
+    return found
 
 
 @pytest.hookimpl(wrapper=True)
@@ -114,11 +115,12 @@ def read(path: Path, options: dict[str, Any]) -> Tape:
         msg = f"{path} is not there; `pytest --itemtrace-record` writes it"
         pytest.fail(msg, pytrace=False)
     runs = [run for ledger in io.read(path) for run in ledger.runs]
-    return replay(runs, **{"everywhere": True, **options})
+    given: dict[str, Any] = {"everywhere": True, **options}
+    return replay(runs, **given)
 
 
 @contextmanager
-def recording(path: Path) -> Iterator[None]:
+def recording(path: Path) -> Generator[None]:
     """Records what runs inside, and writes it to a file of ledgers if nothing was raised."""
     from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 

@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
+from itemtrace.capture.agents import Described, describe
 from itemtrace.capture.inputs import InputTable
 from itemtrace.capture.items import (
     MADE_BY_SDK,
@@ -17,56 +15,24 @@ from itemtrace.capture.items import (
     class_name,
     dump,
     entries,
-    handoff_names,
     usage,
     usual_type,
 )
-from itemtrace.codec import canonical
+from itemtrace.capture.records import RecordLog
 from itemtrace.codec.canonical import TAG, Escaped
 from itemtrace.codec.items import as_input_item
-from itemtrace.codec.record import Record, make
 
 
 if TYPE_CHECKING:
-    from itemtrace.capture.metrics import RunMetrics
+    from collections.abc import Iterable
+
     from itemtrace.capture.privacy import Privacy
+    from itemtrace.capture.records import Emit, TraceShared
+    from itemtrace.codec.record import Record
 
-
-LIFT_BYTES: Final = 8_192
-"""A body longer than this has its long strings written apart, once per trace."""
-
-LONG_STRING: Final = 4_096
-SHARED_STRING: Final = 100
-"""Instructions, settings and tool schemas from this length on are written once per trace."""
 
 CONTENT_EXTRA: Final = frozenset({"output", "custom_data"})
 """What the SDK's items hold beside their raw item and is content; descriptions are code."""
-
-Emit = Callable[[str, list[Record]], None]
-"""Writes records on a short span of their own, named by the first argument."""
-
-
-@dataclass
-class TraceShared:
-    """What the runs of one trace share.
-
-    Attributes:
-        sdk_id: The SDK's trace id.
-        name: Workflow name.
-        group: The conversation, or None.
-        metadata: The trace's metadata, or None.
-        blobs: Digests of the texts that were written in this trace.
-        roots: Ids of the root runs in order of their start.
-        waiting: The tool call that started a run, and the call it waits for -> that run.
-    """
-
-    sdk_id: str
-    name: str
-    group: str | None
-    metadata: dict[str, Any] | None
-    blobs: set[str] = field(default_factory=set)
-    roots: list[str] = field(default_factory=list)
-    waiting: dict[tuple[str | None, str], str] = field(default_factory=dict)
 
 
 @dataclass
@@ -85,27 +51,23 @@ class Call:
     counted: list[Any] | None = None
 
 
-class Frame:
+class Frame(RecordLog):
     """Records one run.
 
     The frame knows nothing of OpenTelemetry: it gives records, in order, and the caller puts them
     on spans. Every method is called from inside the guard.
 
     Attributes:
-        id: 16 hex digits, the id of the span that holds the first record.
-        failures: How often itemtrace could not record something; the seal says it.
-        metrics: What measures the run; None when metrics are off.
+        privacy: What of it may be recorded.
+        recorded: Its items so far.
+        calls: How many model calls it has had.
     """
 
     def __init__(
         self, run_id: str, shared: TraceShared, privacy: Privacy, *, ascii: bool
     ) -> None:
-        self.id = run_id
-        self.shared = shared
+        super().__init__(run_id, shared, ascii=ascii)
         self.privacy = privacy
-        self.started = time.time_ns()
-        self.failures = 0
-        self.metrics: RunMetrics | None = None
         self.children: list[str] = []
         self.given_input: Any = None
         self.recorded: list[Recorded] = []
@@ -116,79 +78,18 @@ class Frame:
         self.calls = 0
         self.sources: dict[int, list[Recorded]] = {}
         self.outputs: dict[str, list[Recorded]] = {}
-        self._ascii = ascii
-        self._seq = 0
-        self._hash = sha256()
         self._table = InputTable()
-        self._agents: dict[int, tuple[Any, frozenset[str], Any, Any]] = {}
+        self._agents: dict[int, Described] = {}
         self._requests: dict[Any, int] = {}
 
-    # --- records ------------------------------------------------------------
+    # --- the run ------------------------------------------------------------
 
     def make(self, kind: str, body: dict[str, Any]) -> list[Record]:
-        """Returns the record of a body, and after it the records of long texts in it."""
-        text = canonical.dumps(body, ascii=self._ascii)
-        if len(text) <= LIFT_BYTES:
-            record = self._next(kind, text)
-            blobs: list[Record] = []
-        else:
-            long: dict[str, str] = {}
-            lifted = self._lift(canonical.encode(body), long)
-            text = canonical.dumps_encoded(lifted, ascii=self._ascii)
-            record = self._next(kind, text)
-            blobs = self._blobs(long)
-        if self.metrics is not None:
-            self.metrics.made(kind, body, [record])
-        return [record, *blobs]
-
-    def _next(self, kind: str, text: str) -> Record:
-        record = make(kind, self.id, self._seq, text)
-        self._seq += 1
-        self._hash.update(record.digest)
-        return record
-
-    def _lift(self, value: Any, long: dict[str, str]) -> Any:
-        if isinstance(value, str):
-            return self._blob(value, long) if len(value) >= LONG_STRING else value
-        if type(value) is dict:
-            return {key: self._lift(child, long) for key, child in value.items()}
-        if type(value) is list:
-            return [self._lift(child, long) for child in value]
-        return value
-
-    def _blob(self, text: str, long: dict[str, str]) -> Escaped:
-        """Returns a reference to a text; `long` gets it if the trace does not have it yet."""
-        digest = canonical.b64(canonical.digest(text))
-        if digest not in self.shared.blobs:
-            self.shared.blobs.add(digest)
-            long[digest] = text
-        return Escaped({TAG: "blob", "d": digest})
-
-    def _blobs(self, long: dict[str, str]) -> list[Record]:
-        records = [
-            self._next(
-                "blob", canonical.dumps({"d": digest, "v": text}, ascii=self._ascii)
-            )
-            for digest, text in long.items()
-        ]
-        if self.metrics is not None:
-            self.metrics.made("blob", {}, records)
-        return records
-
-    def shared_text(self, text: str, records: list[Record]) -> Any:
-        """Returns a text, or a reference to it where it is long enough to be written apart."""
-        if len(text) < SHARED_STRING:
-            return text
-        long: dict[str, str] = {}
-        reference = self._blob(text, long)
-        records += self._blobs(long)
-        return reference
-
-    def since(self) -> int:
-        """Returns microseconds since the run started."""
-        return (time.time_ns() - self.started) // 1000
-
-    # --- the run ------------------------------------------------------------
+        """Returns the records of a body; it says so where a redaction changed something in it."""
+        if self.privacy.touched:
+            self.privacy.touched = False
+            body = {**body, "redacted": True}
+        return super().make(kind, body)
 
     def begin(self, body: dict[str, Any]) -> list[Record]:
         """Returns the run's first records."""
@@ -204,16 +105,6 @@ class Frame:
         if isinstance(value, list):
             return [self.privacy.item(item)[0] for item in value]
         return self.privacy.value(value)
-
-    def seal(self) -> list[Record]:
-        """Returns the closing record; nothing may be recorded after it."""
-        body: dict[str, Any] = {
-            "records": self._seq,
-            "digest": canonical.b64(self._hash.digest()),
-        }
-        if self.failures:
-            body["failures"] = self.failures
-        return self.make("seal", body)
 
     # --- model calls --------------------------------------------------------
 
@@ -381,7 +272,7 @@ class Frame:
             "call": call,
             "extra": self.public_extra(extra),
             "tool": tool,
-            "redacted": redacted or None,
+            "redacted": True if redacted else None,
             "replaces": self._replaced(mapping),
         }
         records = self.make(
@@ -477,15 +368,11 @@ class Frame:
 
     # --- agents -------------------------------------------------------------
 
-    def known_agent(self, agent: Any) -> tuple[Any, frozenset[str], Any, Any]:
-        """Returns the agent, its handoff tools, settings and tool schemas; read once per run."""
+    def known_agent(self, agent: Any) -> Described:
+        """Returns what is recorded of an agent; looked up once per run."""
         known = self._agents.get(id(agent))
         if known is None:
-            if agent is None or isinstance(agent, str):
-                known = (agent, frozenset(), None, None)
-            else:
-                settings = _settings(agent, content=self.privacy.content)
-                known = (agent, handoff_names(agent), settings, _tools(agent))
+            known = describe(agent, content=self.privacy.content)
             self._agents[id(agent)] = known
         return known
 
@@ -509,38 +396,3 @@ def _is_part(item: dict[str, Any], whole: dict[str, Any]) -> bool:
     return kept == list(item) and all(
         whole[key] == value for key, value in item.items()
     )
-
-
-_UNKEPT: Final = frozenset({"extra_headers", "retry"})
-"""Settings that may hold credentials, or code."""
-
-_FREE: Final = frozenset({"metadata", "extra_body", "extra_query", "extra_args"})
-"""Settings in which a caller may write anything."""
-
-
-def _settings(agent: Any, *, content: bool) -> str | None:
-    """Returns an agent's model settings that are set, as JSON text."""
-    fields = getattr(getattr(agent, "model_settings", None), "__dict__", None) or {}
-    left = _UNKEPT if content else _UNKEPT | _FREE
-    found = {
-        key: value
-        for key, value in fields.items()
-        if value is not None and key not in left
-    }
-    return canonical.dumps(found) if found else None
-
-
-def _tools(agent: Any) -> str | None:
-    """Returns the schemas of an agent's own function tools, as JSON text."""
-    found = [
-        {
-            "type": "function",
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": tool.params_json_schema,
-        }
-        if hasattr(tool, "params_json_schema")
-        else {"type": getattr(tool, "name", type(tool).__name__)}
-        for tool in getattr(agent, "tools", ())
-    ]
-    return canonical.dumps(found) if found else None

@@ -59,6 +59,7 @@ class Privacy:
     def __init__(self, *, content: bool, redactors: Sequence[Redactor] = ()) -> None:
         self.content = content
         self.redactors = tuple(redactors)
+        self.touched = False
 
     @property
     def whole(self) -> bool:
@@ -118,6 +119,7 @@ class Privacy:
             return self._redact(raw)
         except Exception as error:  # noqa: BLE001 - a user's function; what it did not see is not recorded
             HEALTH.failed("a redaction", error)
+            self.touched = True
             return _bare(raw), True
 
     def _redact(self, raw: dict[str, Any]) -> tuple[dict[str, Any], bool]:
@@ -127,7 +129,10 @@ class Privacy:
         for key in PROTECTED:
             if key in raw:
                 changed[key] = raw[key]
-        return changed, changed != raw
+        if changed == raw:
+            return changed, False
+        self.touched = True
+        return changed, True
 
 
 def _bare(raw: dict[str, Any]) -> dict[str, Any]:

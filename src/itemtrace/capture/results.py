@@ -19,8 +19,9 @@ from itemtrace.codec.canonical import TAG, Escaped
 
 
 if TYPE_CHECKING:
-    from itemtrace.capture.frame import Emit, Frame
+    from itemtrace.capture.frame import Frame
     from itemtrace.capture.items import Recorded
+    from itemtrace.capture.records import Emit
 
 
 def end_body(frame: Frame, result: Any, emit: Emit) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from opentelemetry.trace import Status, StatusCode, Tracer
 
 from itemtrace import semconv
 from itemtrace.capture import spans
-from itemtrace.capture.frame import TraceShared
 from itemtrace.capture.privacy import Privacy
+from itemtrace.capture.records import TraceShared
 from itemtrace.capture.spans import CallInfo, End, SpanContextInfo
 from itemtrace.capture.writer import Writer
 

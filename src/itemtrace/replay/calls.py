@@ -135,14 +135,20 @@ UNDECIDED: Final = frozenset({"pending", "rejected"})
 def _number(frame: Frame, asked: Asked) -> int | None:
     recorded = frame.recorded
     assert recorded is not None  # noqa: S101 - the caller has looked
-    number: int | None
     if asked.call_id is None:
-        number = recorded.tool_by_type(asked.raw_type)
-    else:
-        number = recorded.tool_by_id(asked.call_id)
-        if number is None and frame.tape.options.live_models:
-            number = recorded.tool_by_content(asked.name, asked.arguments)
+        return recorded.tool_by_type(asked.raw_type)
+    number = recorded.tool_by_id(asked.call_id)
+    if frame.tape.options.live_models and not _as_asked(recorded, number, asked):
+        return recorded.tool_by_content(asked.name, asked.arguments)
     return number
+
+
+def _as_asked(recorded: RecordedRun, number: int | None, asked: Asked) -> bool:
+    """Whether a recorded call is the one; a real model may use an id of the recording for another call."""
+    if number is None or number in recorded.served_tools:
+        return False
+    call = recorded.tools[number]
+    return call.name == asked.name and _text(call.arguments) == _text(asked.arguments)
 
 
 def _missing(frame: Frame, asked: Asked) -> Any:

@@ -95,6 +95,6 @@ def _image(found: Found) -> str:
 def screenshots(call: ToolCall) -> int:
     """Returns how many screenshots the SDK takes for a call."""
     raw: Any = call.call.raw if call.call is not None else {}
-    actions = raw.get("actions") or [raw.get("action") or {}]
-    kinds = [action.get("type") for action in actions]
+    actions: list[Any] = raw.get("actions") or [raw.get("action") or {}]
+    kinds = [str(action.get("type")) for action in actions]
     return int(kinds.count("screenshot") + (kinds[-1] != "screenshot"))

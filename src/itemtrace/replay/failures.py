@@ -50,7 +50,7 @@ def rebuilt(type_name: str | None, text: str) -> Exception:
     named = type(
         kind.__name__,
         (kind,),
-        {"__str__": lambda _: text, "__module__": kind.__module__},
+        {"__str__": lambda _self: text, "__module__": kind.__module__},  # pyright: ignore[reportUnknownLambdaType]
     )
     return _made(named, text)
 
@@ -76,4 +76,5 @@ def _made(kind: type[Exception], text: str) -> Exception:
         "param",
     ):
         made.__dict__.setdefault(name, None)
-    return made  # type: ignore[no-any-return]
+    found: Exception = made
+    return found

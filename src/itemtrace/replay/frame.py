@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 FRAME: ContextVar[Frame | None] = ContextVar("itemtrace_replay", default=None)
 """The run that is replayed in this context."""
 
+CALL: ContextVar[tuple[Frame, str] | None] = ContextVar("itemtrace_call", default=None)
+"""The tool that really runs in this context, by its run and call id; runs that it starts are its own."""
+
 
 class Frame:
     """A run that is being replayed.
@@ -71,6 +74,12 @@ class Frame:
     def path(self) -> str:
         """Its place."""
         return self.recorded.path if self.recorded is not None else "live"
+
+    @property
+    def real(self) -> bool:
+        """Whether the next model call is real, and so are the servers that it may ask for."""
+        fork = self.tape.options.until == f"{self.path}#{self.calls}"
+        return self.recorded is None or self.tape.live or fork
 
     @property
     def agent_name(self) -> str | None:

@@ -1,3 +1,4 @@
+# pyright: basic
 """Function tools of a replay, those of MCP servers and agents used as tools among them."""
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def tool_value(found: Found, item: Item, tool: Any) -> Any:
     if not isinstance(text, str) or getattr(tool, "output_json_schema", None):
         return value
     call = found.call.call
-    if call is None or _made_of(call, value) == text:
+    if value == text or call is None or _made_of(call, value) == text:
         return value
     return shown_as(value, text)
 

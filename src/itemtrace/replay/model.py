@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from agents import Model
-from agents.models import get_default_model_settings
-from agents.tracing import generation_span, response_span
 from agents.tracing.spans import SpanError
 
 from itemtrace.errors import GapError
@@ -15,20 +13,24 @@ from itemtrace.ledger.convert import sdk
 from itemtrace.replay import differences, failures, streams
 from itemtrace.replay.divergence import divergence, gap, input_differs, missing
 from itemtrace.replay.network import allowed
+from itemtrace.replay.real import Asked, real_arguments, real_model
 from itemtrace.replay.report import Entry, Status
+from itemtrace.replay.spans import api_response, show, span_of
 
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from agents import ModelResponse, ModelSettings
+    from agents import ModelResponse
 
     from itemtrace.ledger import ModelCall
     from itemtrace.replay.frame import Frame
     from itemtrace.replay.recorded import RecordedRun
 
 
-NANO: Final = 1e9
+NO_RESPONSE: Final = "Model did not produce a final response!"
+"""What the SDK says of a stream that just ends (agents/run_internal/run_loop.py). Before 0.24 its loop
+also refused a last event that is no completed response, in words that name the event."""
 
 
 class ReplayModel(Model):
@@ -54,17 +56,17 @@ class ReplayModel(Model):
         asked = Asked(args, kwargs)
         number = self._next()
         if number is None:
-            real = self._real()
+            real = real_model(self.frame)
             with allowed():
-                return await real.get_response(**self._live(asked))
+                return await real.get_response(**real_arguments(self.frame, asked))
         recorded, call = self._find(number, asked)
         await self._turn(recorded, number, call)
         made = self._made(recorded, number, call)
-        with _span(call, asked) as span:
+        with span_of(call, asked) as span:
             if call.error is not None and made is None:
                 raise self._error(span, call, asked)
             assert made is not None  # noqa: S101 - a call without either has raised
-            _show(span, call, asked, made)
+            show(span, call, asked, made)
         return made
 
     async def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
@@ -72,9 +74,11 @@ class ReplayModel(Model):
         asked = Asked(args, kwargs)
         number = self._next()
         if number is None:
-            real = self._real()
+            real = real_model(self.frame)
             with allowed():
-                async for event in real.stream_response(**self._live(asked)):
+                async for event in real.stream_response(
+                    **real_arguments(self.frame, asked)
+                ):
                     yield event
             return
         recorded, call = self._find(number, asked)
@@ -85,11 +89,12 @@ class ReplayModel(Model):
             return
         await self._turn(recorded, number, call)
         made = self._made(recorded, number, call)
-        with _span(call, asked) as span:
+        with span_of(call, asked) as span:
             if call.error is not None and made is None:
                 raise self._error(span, call, asked)
             assert made is not None  # noqa: S101 - a call without either has raised
-            response = _show(span, call, asked, made)
+            response = api_response(call, made)
+            show(span, call, asked, made, response)
             for event in streams.events(response, made.raw_usage):
                 yield event
 
@@ -248,54 +253,6 @@ class ReplayModel(Model):
             )
         return failures.rebuilt(kind, text)
 
-    # --- the real model ------------------------------------------------------------------
-
-    def _real(self) -> Model:
-        """Returns the model that the caller's configuration names (agents/run_internal/turn_preparation.py)."""
-        config, agent = self.frame.config, self.frame.agent
-        for given in (getattr(config, "model", None), getattr(agent, "model", None)):
-            if isinstance(given, Model):
-                return given
-            if given is not None:
-                return config.model_provider.get_model(given)  # type: ignore[no-any-return]
-        return config.model_provider.get_model(None)  # type: ignore[no-any-return]
-
-    def _live(self, asked: Asked) -> dict[str, Any]:
-        """Returns the arguments for the real model, with the settings that its name implies."""
-        settings = _implied(self.frame).resolve(asked.given["model_settings"])
-        return {**asked.given, "model_settings": settings}
-
-
-NAMES: Final = (
-    "system_instructions", "input", "model_settings", "tools", "output_schema", "handoffs", "tracing",
-)  # fmt: skip
-"""The arguments of a model call that the SDK may pass by position (agents/models/interface.py)."""
-
-
-class Asked:
-    """The arguments of a model call.
-
-    Attributes:
-        given: All of them by name.
-        system: The instructions.
-        items: The input as a list.
-        tracing: How the call is traced.
-    """
-
-    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.given = {**dict(zip(NAMES, args, strict=False)), **kwargs}
-        self.system: str | None = self.given["system_instructions"]
-        told = self.given["input"]
-        self.items: list[Any] = (
-            [{"content": told, "role": "user"}] if isinstance(told, str) else list(told)
-        )
-        self.tracing = self.given["tracing"]
-
-
-NO_RESPONSE: Final = "Model did not produce a final response!"
-"""What the SDK says of a stream that just ends (agents/run_internal/run_loop.py). Before 0.24 its loop
-also refused a last event that is no completed response, in words that name the event."""
-
 
 def _broke_off(recorded: RecordedRun, call: ModelCall) -> bool:
     """Whether the stream of a call ended without a response, which the SDK takes for an error."""
@@ -304,49 +261,3 @@ def _broke_off(recorded: RecordedRun, call: ModelCall) -> bool:
     return (
         unfinished and ended is not None and ended.type.endswith(".ModelBehaviorError")
     )
-
-
-def _implied(frame: Frame) -> ModelSettings:
-    """Returns the settings that the SDK would take from the real model's name alone."""
-    from agents import ModelSettings as Settings  # noqa: PLC0415 - a type above
-
-    agent, config = frame.agent, frame.config
-    named = getattr(agent, "model", None)
-    implicit = (
-        get_default_model_settings() if named is None
-        else get_default_model_settings(named) if isinstance(named, str)
-        else Settings()
-    )  # fmt: skip
-    if agent is None or agent.model_settings != implicit:
-        return Settings()
-    chosen = getattr(config, "model", None)
-    return get_default_model_settings(chosen) if isinstance(chosen, str) else implicit
-
-
-# --- spans ------------------------------------------------------------------------------
-
-
-def _span(call: ModelCall, asked: Asked) -> Any:
-    """Opens the span that the recorded call had, so that the trace keeps its shape."""
-    if call.api == "responses":
-        return response_span(disabled=asked.tracing.is_disabled())
-    disabled = asked.tracing.is_disabled() or call.api is None
-    return generation_span(model=call.model, disabled=disabled)
-
-
-def _show(span: Any, call: ModelCall, asked: Asked, made: ModelResponse) -> Any:
-    """Puts on the span what the SDK's own models put there, and returns the API's response."""
-    answered = call.response.model if call.response else None
-    response = streams.response_of(made, answered or call.model, call.start_ns / NANO)
-    if not asked.tracing.include_data():
-        return response
-    if call.api == "responses":
-        span.span_data.response = response
-        span.span_data.input = asked.items
-    else:
-        span.span_data.input = asked.items
-        span.span_data.output = [
-            item.model_dump() if hasattr(item, "model_dump") else item
-            for item in made.output
-        ]
-    return response

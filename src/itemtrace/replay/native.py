@@ -1,3 +1,4 @@
+# pyright: basic
 """Tools that are no functions: custom, shell, files, hosted MCP approvals."""
 
 from __future__ import annotations

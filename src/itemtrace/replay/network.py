@@ -1,3 +1,4 @@
+# pyright: basic
 """No connections from inside a replayed run.
 
 While a tape is active, what opens connections asks here first. Only code inside a replayed run is
@@ -19,7 +20,7 @@ from itemtrace.replay.frame import FRAME
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
 
 
 ALLOWED: ContextVar[bool] = ContextVar("itemtrace_network", default=False)
@@ -27,7 +28,7 @@ ALLOWED: ContextVar[bool] = ContextVar("itemtrace_network", default=False)
 
 
 @contextmanager
-def allowed() -> Iterator[None]:
+def allowed() -> Generator[None]:
     """Lets connections through."""
     token = ALLOWED.set(True)
     try:
@@ -46,11 +47,8 @@ def check(address: Any) -> None:
     frame = FRAME.get()
     if frame is None or ALLOWED.get() or frame.tape.options.network or _exporting():
         return
-    shown = (
-        ":".join(str(part) for part in address[:2])
-        if isinstance(address, tuple)
-        else str(address)
-    )
+    parts: list[Any] = list(address[:2]) if isinstance(address, tuple) else [address]
+    shown = ":".join(map(str, parts))
     frame.tape.report.network.append(shown)
     text = (
         f"{frame.path}: code in a replayed run wants to connect to {shown}; a replay is offline. "
@@ -74,7 +72,7 @@ class Door:
     def close(self) -> None:
         """Puts the checks in."""
         for place, name, make in DOORS:
-            before = vars(place).get(name, MISSING)
+            before: Any = vars(place).get(name, MISSING)
             ours = make(getattr(place, name))
             setattr(place, name, ours)
             self._put.append((place, name, before, ours))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agents import SpanError
@@ -12,6 +13,7 @@ from itemtrace.ledger.checks import lacks_content
 from itemtrace.replay import differences, failures
 from itemtrace.replay.calls import REAL, Asked, Found, Live, called
 from itemtrace.replay.divergence import divergence, gap
+from itemtrace.replay.frame import CALL, FRAME
 from itemtrace.replay.network import allowed
 
 
@@ -32,17 +34,27 @@ async def served(asked: Asked, live: Live, give: Callable[[Found, Item], Any]) -
     found = await called(asked)
     if found is REAL:
         with allowed():
-            value = live()
-            return await value if inspect.isawaitable(value) else value
+            return await _really(asked, live)
     if isinstance(found, Exception):
         return str(found)
     if asked.agent and _runs_again(found):
-        return await again(found, live, give)
+        return await again(found, partial(_really, asked, live), give)
     for child in found.recorded.children:
         if child.run.parent_call_id == found.call.call_id:
             found.frame.skip(child)
     item = await output(found)
     return give(found, item)
+
+
+async def _really(asked: Asked, live: Live) -> Any:
+    """Calls a tool, so that the runs which it starts are known as its own."""
+    frame = FRAME.get()
+    token = CALL.set((frame, asked.call_id) if frame and asked.call_id else None)
+    try:
+        value = live()
+        return await value if inspect.isawaitable(value) else value
+    finally:
+        CALL.reset(token)
 
 
 def _runs_again(found: Found) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.codec import canonical
 from itemtrace.ledger.entries import pairs, resolve_all
+from itemtrace.ledger.parts import is_mapping, is_sequence
 from itemtrace.replay.report import Entry
 
 
@@ -250,8 +251,8 @@ def canonical_arguments(arguments: Any) -> str:
 
 
 def _sorted(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _sorted(value[key]) for key in sorted(value, key=str)}
-    if isinstance(value, list):
+    if is_mapping(value):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    if is_sequence(value):
         return [_sorted(child) for child in value]
     return value

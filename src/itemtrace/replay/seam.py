@@ -1,3 +1,4 @@
+# pyright: basic
 """Where a tape meets the SDK: wrapt around classes, only while a tape is played.
 
 The runner says which run it is and gets a model from the tape; an agent's tools come as stubs. Where
@@ -14,16 +15,16 @@ from typing import TYPE_CHECKING, Any, Final
 import wrapt
 from agents import AgentBase, InputGuardrail, OutputGuardrail, RunConfig, RunState
 from agents.lifecycle import RunHooksBase
-from agents.run import AgentRunner
+from agents.run import DEFAULT_MAX_TURNS, AgentRunner
 from agents.tool_guardrails import ToolInputGuardrail, ToolOutputGuardrail
 
 from itemtrace.errors import ReplayError
 from itemtrace.replay import guardrails
 from itemtrace.replay.divergence import divergence, missing
-from itemtrace.replay.frame import FRAME, Frame
+from itemtrace.replay.frame import CALL, FRAME, Frame
 from itemtrace.replay.hooks import ReplayHooks
 from itemtrace.replay.model import ReplayModel
-from itemtrace.replay.network import Door
+from itemtrace.replay.network import Door, allowed
 from itemtrace.replay.report import Entry
 from itemtrace.replay.servers import recorded_tools
 from itemtrace.replay.sessions import ReplaySession
@@ -41,6 +42,9 @@ OPTIONS: Final = (
     "max_turns", "previous_response_id", "auto_previous_response_id", "conversation_id",
 )  # fmt: skip
 """Options of the runner that the tape has where the caller gives none."""
+
+DEFAULTS: Final = {"max_turns": DEFAULT_MAX_TURNS, "auto_previous_response_id": False}
+"""What `Runner` passes on where the caller gives none."""
 
 
 # --- the runner -----------------------------------------------------------------------
@@ -157,6 +161,9 @@ def _recorded(
     name = getattr(agent, "name", None)
     if parent is not None:
         call_id = getattr(kwargs.get("context"), "tool_call_id", None)
+        running = CALL.get()
+        if call_id is None and running is not None and running[0] is parent:
+            call_id = running[1]
         found = _nested(parent, call_id, name)
     else:
         calls = _waits_for(given) if isinstance(given, RunState) else None
@@ -207,7 +214,7 @@ def _fill(recorded: RecordedRun, kwargs: dict[str, Any]) -> None:
     """Puts in what the recorded run was given, and takes the real session out."""
     options = recorded.run.options
     for name in OPTIONS:
-        if kwargs.get(name) is None and name in options:
+        if kwargs.get(name) in (None, DEFAULTS.get(name)) and name in options:
             kwargs[name] = options[name]
     session = kwargs.get("session")
     if session is not None or "session" in options:
@@ -241,13 +248,9 @@ async def get_mcp_tools(
 ) -> Any:
     """Around `AgentBase.get_mcp_tools`."""
     frame = FRAME.get() if agent.mcp_servers else None
-    if (
-        frame is None
-        or frame.recorded is None
-        or frame.tape.live
-        or frame.tape.options.live_tools is True
-    ):
-        return await wrapped(*args, **kwargs)
+    if frame is None or frame.real or frame.tape.options.live_tools is True:
+        with allowed():
+            return await wrapped(*args, **kwargs)
     return recorded_tools(frame, agent)
 
 

@@ -1,3 +1,4 @@
+# pyright: basic
 """MCP servers of a replay: never asked; their tools are those that were called."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# pyright: basic
 """Events of a stream that ends in a recorded response.
 
 The SDK's loop reads whole items and the completed response, so what it makes of them is the same as
