@@ -60,6 +60,8 @@ class RunMetrics:
             if record.kind == "item":
                 of[names.ITEM_TYPE] = body.get("type") or "unknown"
             add(names.RECORD_SIZE, len(record.body.encode()), of)
+        if body.get("redacted"):
+            self._marks.add("redacted")
         learn = _LEARN.get(kind)
         if learn is not None:
             learn(self, body)
@@ -99,10 +101,6 @@ class RunMetrics:
                 semconv.GEN_AI_REQUEST_MODEL: self._model,
             }
             self._metrics.instruments.add(names.RETRIES, len(attempts), whose)
-
-    def _item(self, body: Mapping[str, Any]) -> None:
-        if body.get("redacted"):
-            self._marks.add("redacted")
 
     def _sealed(self, body: Mapping[str, Any]) -> None:
         if body.get("failures"):
@@ -183,7 +181,6 @@ def _numbers(ranges: Sequence[int | Sequence[int]]) -> Iterator[int]:
 _LEARN: Final[dict[str, Callable[[RunMetrics, Mapping[str, Any]], None]]] = {
     "begin": RunMetrics._begun,
     "call": RunMetrics._called,
-    "item": RunMetrics._item,
     "seal": RunMetrics._sealed,
 }
 """Kind of a record -> what is learned from its body."""
