@@ -38,9 +38,11 @@ check: .venv/ready
 	pyright
 	lint-imports --no-cache
 	python tools/docs.py --check
+	python tools/dashboards.py --check
 
 docs: .venv/ready
 	python tools/docs.py
+	python tools/dashboards.py
 
 format: .venv/ready
 	ruff check --fix

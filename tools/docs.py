@@ -1,9 +1,9 @@
 """Writes the generated pages of the documentation, or checks that they are fresh.
 
-    python tools/docs.py            writes docs/attributes.md, docs/cli.md, the tables of docs/backends.md
+    python tools/docs.py            writes docs/attributes.md, docs/cli.md, docs/metrics.md, the tables of docs/backends.md
     python tools/docs.py --check    exit 1 and a line per page that is not as it should be
 
-`attributes.md` comes from `itemtrace.semconv`, `cli.md` from the commands themselves, the tables of
+`attributes.md` comes from `itemtrace.semconv`, `metrics.md` from `itemtrace.semconv_metrics`, `cli.md` from the commands themselves, the tables of
 `backends.md` from the demo and the degraders (`backend_table`).
 """
 
@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from itemtrace import semconv
+from itemtrace import semconv, semconv_metrics
 
 
 if TYPE_CHECKING:
@@ -87,6 +87,70 @@ def _keys(*, ours: bool) -> Iterator[str]:
             yield f"| `{key}` | {key.type} | {key.brief}{compat} |"
 
 
+METRICS_HEAD = """Metrics are off until `OTEL_METRICS_EXPORTER` says where they go, or `install(metrics=...)` does.
+
+| setting | what |
+|---|---|
+| `OTEL_METRICS_EXPORTER` | `otlp`, `prometheus`, `console`, several with commas; `none` or unset is off |
+| `OTEL_EXPORTER_PROMETHEUS_HOST`, `_PORT` | where Prometheus scrapes, `localhost` and `9464` if not set; needs `pip install 'itemtrace[metrics]'` |
+| `OTEL_EXPORTER_OTLP_*` | as OpenTelemetry has them |
+| `install(metrics=)` | a meter provider; `True` for the application's, else ours; `False` for none |
+| `install(prices=)`, `ITEMTRACE_PRICES` | the price table, below |
+| `ITEMTRACE_METRICS_METADATA` | keys of the trace's metadata that may be attributes of `itemtrace.runs`, with commas |
+
+A meter provider that the application has set is used, and never closed. When metrics are off, no instrument is made
+and no module of them is imported. Spans are measured also where a sampler drops them; what is said of runs, items,
+records and approvals is measured for the runs that are recorded.
+
+An attribute takes 200 values in a process, each of 120 characters; what comes later is `(other)`. No metric has an id.
+Histograms have the buckets that the conventions advise, and exemplars that link to the span.
+
+## What things cost
+
+itemtrace knows no prices. Give it a table of yours, `itemtrace.install(prices="prices.json")`:
+
+```json
+{"currency": "EUR", "per_tokens": 1000000, "as_of": "2026-11-30",
+ "models": {"desk-large": {"input": 2.5, "cache_read": 0.25, "output": 10}}}
+```
+
+A model is found by its whole name, else by the longest key that it starts with. `cache_read` and `cache_write` are
+parts of the input, and cost as `input` where they have no price. `dashboards/prices.example.json` prices the models of
+the demo; its numbers are made up."""
+
+
+def metrics_page() -> str:
+    """Returns the reference of metrics."""
+    lines = ["# Metrics", "", NOTE, "", METRICS_HEAD]
+    for title, ours in (("By the conventions", False), ("Ours", True)):
+        lines += [
+            "",
+            f"## {title}",
+            "",
+            "| metric | what | attributes |",
+            "|---|---|---|",
+        ]
+        for metric in semconv_metrics.METRICS.values():
+            if (metric.source == semconv.OURS) != ours:
+                continue
+            keys = ", ".join(f"`{key}`" for key in metric.attributes)
+            kind = metric.instrument.replace("updown", "up-down ").replace("_", " ")
+            what = f"{metric.brief} {kind.capitalize()}, `{metric.unit}`."
+            what += " *compat*" if metric.compat else ""
+            lines.append(f"| `{metric.name}` | {what} | {keys} |")
+    lines += [
+        "",
+        "## Attributes that only metrics have",
+        "",
+        "| attribute | what |",
+        "|---|---|",
+    ]
+    lines += [
+        f"| `{key}` | {brief} |" for key, brief in semconv_metrics.ATTRIBUTES.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def cli_page() -> str:
     """Returns the reference of the command line."""
     from typer.main import get_command
@@ -154,7 +218,8 @@ def _metavar(param: Any) -> str:
 def pages() -> dict[Path, Callable[[], str]]:
     """Returns what is generated: path -> what writes its text."""
     found: dict[Path, Callable[[], str]] = {
-        ROOT / "docs" / "attributes.md": attributes_page
+        ROOT / "docs" / "attributes.md": attributes_page,
+        ROOT / "docs" / "metrics.md": metrics_page,
     }
     cli = "itemtrace.cli"
     if find_spec(cli) and hasattr(importlib.import_module(cli), "app"):

@@ -6,9 +6,10 @@ Nothing here is done at import. The Agents SDK and the OpenTelemetry SDK are loa
 from __future__ import annotations
 
 import atexit
+import os
 import threading
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.config import settings as read_settings
 from itemtrace.sinks import make_sink
@@ -17,12 +18,17 @@ from itemtrace.sinks import make_sink
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from opentelemetry.metrics import MeterProvider
     from opentelemetry.sdk.trace.export import SpanExporter
 
+    from itemtrace.capture.metrics import Metrics
     from itemtrace.capture.processor import Processor
     from itemtrace.capture.runner import RunnerSeam
     from itemtrace.limits import Profile
     from itemtrace.stores import WritableStore
+
+METRICS_EXPORTER: Final = "OTEL_METRICS_EXPORTER"
+"""Unset is off (docs/metrics.md)."""
 
 Redactor = Callable[[dict[str, Any]], dict[str, Any] | None]
 
@@ -33,10 +39,14 @@ class Installation:
     Attributes:
         describe: One line for people: where spans go.
         store: URL of the local store that is written, or empty.
+        metrics: Where metrics go, or empty when they are off.
     """
 
     def __init__(
-        self, processor: Processor, seam: RunnerSeam, removed: tuple[Any, ...]
+        self,
+        processor: Processor,
+        seam: RunnerSeam,
+        removed: tuple[Any, ...],
     ) -> None:
         self._processor = processor
         self._seam = seam
@@ -55,9 +65,17 @@ class Installation:
         """URL of the local store that is written, or empty."""
         return self._processor.sink.store
 
+    @property
+    def metrics(self) -> str:
+        """Where metrics go, or empty when they are off."""
+        measured = self._processor.tree.metrics
+        return measured.meters.describe if measured is not None else ""
+
     def flush(self, timeout: float) -> bool:
         """Sends what has ended; returns whether all was taken in time."""
-        return self._processor.sink.flush(timeout)
+        taken = self._processor.sink.flush(timeout)
+        measured = self._processor.tree.metrics
+        return (measured is None or measured.meters.flush(timeout)) and taken
 
     def remove(self) -> None:
         """Takes everything out again."""
@@ -83,6 +101,8 @@ def install(  # noqa: PLR0913 - one keyword for each thing a user may choose
     conventions: Sequence[str] | None = None,
     state: bool = True,
     keep_openai_exporter: bool = True,
+    metrics: bool | MeterProvider | None = None,
+    prices: str | Path | Mapping[str, Any] | None = None,
 ) -> Installation:
     """Records every run of the Agents SDK from now on, with its content.
 
@@ -105,6 +125,9 @@ def install(  # noqa: PLR0913 - one keyword for each thing a user may choose
             and Arize; the default is `("genai",)`.
         state: Keep the SDK's state of runs that wait for an approval, without the context object.
         keep_openai_exporter: False takes the SDK's own exporter to OpenAI out until `uninstall()`.
+        metrics: A meter provider; True for the application's, or one of ours that sends OTLP; False for
+            none; by default what `OTEL_METRICS_EXPORTER` says, and none when it is not set.
+        prices: What tokens cost, a JSON file or its content (docs/metrics.md).
 
     Raises:
         ConfigError: A value is not known, or two exclude each other.
@@ -122,15 +145,24 @@ def install(  # noqa: PLR0913 - one keyword for each thing a user may choose
             conventions=conventions,
             state=state,
         )
-        sink = make_sink(
-            exporter=exporter, tracer_provider=tracer_provider, store=store
-        )
+        measured = _metrics(metrics, prices, compat=compat)
+        try:
+            sink = make_sink(
+                exporter=exporter,
+                tracer_provider=tracer_provider,
+                store=store,
+                metrics=measured,
+            )
+        except BaseException:
+            if measured is not None:
+                measured.meters.close()
+            raise
         from agents.tracing import add_trace_processor
 
         from itemtrace.capture.processor import Processor
         from itemtrace.capture.runner import RunnerSeam
 
-        processor = Processor(chosen, sink)
+        processor = Processor(chosen, sink, measured)
         removed = () if keep_openai_exporter else _take_out_openai_exporter()
         add_trace_processor(processor)
         seam = RunnerSeam(processor.tree)
@@ -177,7 +209,7 @@ def ItemTraceProcessor(**options: Any) -> Processor:  # noqa: N802 - a class to 
 
     Args:
         **options: `exporter`, `tracer_provider`, `store`, `messages`, `redact`, `profile`, `compat`,
-            `conventions`, as in `install`.
+            `conventions`, `metrics`, `prices`, as in `install`.
     """
     from itemtrace.capture.processor import Processor
 
@@ -186,7 +218,41 @@ def ItemTraceProcessor(**options: Any) -> Processor:  # noqa: N802 - a class to 
         for name in ("exporter", "tracer_provider", "store")
         if name in options
     }
-    return Processor(read_settings(**options), lambda: make_sink(**where))
+    wanted, prices = options.pop("metrics", None), options.pop("prices", None)
+    compat = options.get("compat", False)
+    measured = _metrics(wanted, prices, compat=compat)
+    settings = read_settings(**options)
+    return Processor(settings, lambda: make_sink(**where, metrics=measured), measured)
+
+
+def _metrics(
+    wanted: bool | MeterProvider | None,
+    prices: str | Path | Mapping[str, Any] | None,
+    *,
+    compat: bool,
+) -> Metrics | None:
+    """Returns what measures; nothing of it is even imported when metrics are off."""
+    if wanted is False or (wanted is None and not os.environ.get(METRICS_EXPORTER)):
+        return None
+    from itemtrace.capture.calls import versions
+    from itemtrace.capture.metrics import (
+        Metrics,
+        MetricsSettings,
+        make_meters,
+        metadata_keys,
+        read_prices,
+    )
+
+    table = prices or os.environ.get("ITEMTRACE_PRICES")
+    settings = MetricsSettings(
+        compat=compat,
+        prices=read_prices(table) if table else None,
+        metadata=metadata_keys(os.environ),
+    )
+    meters = make_meters(wanted)
+    if meters is None:
+        return None
+    return Metrics(meters, versions()["version"], settings)
 
 
 def _at_exit() -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace.export import SpanExporter
 
+    from itemtrace.capture.metrics import Metrics
     from itemtrace.capture.sinks import Sink
 
 OTLP_ENDPOINTS: Final = (
@@ -30,6 +31,7 @@ def make_sink(
     exporter: SpanExporter | None = None,
     tracer_provider: Any = None,
     store: str | Path | WritableStore | bool | None = None,
+    metrics: Metrics | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Sink:
     """Returns where spans go.
@@ -59,8 +61,9 @@ def make_sink(
     if existing is None and exporter is None and store is None:
         existing = _application_provider()
     if existing is not None:
-        return _with_existing(existing, store, given=tracer_provider is not None)
-    return _own(exporter, store, environ)
+        given = tracer_provider is not None
+        return _with_existing(existing, store, metrics, given=given)
+    return _own(exporter, store, metrics, environ)
 
 
 def _application_provider() -> Any:
@@ -76,7 +79,9 @@ def _application_provider() -> Any:
     return current
 
 
-def _with_existing(provider: Any, store: Any, *, given: bool) -> Sink:
+def _with_existing(
+    provider: Any, store: Any, metrics: Metrics | None, *, given: bool
+) -> Sink:
     from itemtrace.capture.sinks import Sink
 
     described = (
@@ -87,7 +92,7 @@ def _with_existing(provider: Any, store: Any, *, given: bool) -> Sink:
     if not store:
         return Sink(provider, owned=False, describe=described)
     opened = _open(store)
-    processor = _store_processor(opened)
+    processor = _store_processor(opened, metrics)
     provider.add_span_processor(processor)
     return Sink(
         provider,
@@ -98,7 +103,12 @@ def _with_existing(provider: Any, store: Any, *, given: bool) -> Sink:
     )
 
 
-def _own(exporter: SpanExporter | None, store: Any, environ: Mapping[str, str]) -> Sink:
+def _own(
+    exporter: SpanExporter | None,
+    store: Any,
+    metrics: Metrics | None,
+    environ: Mapping[str, str],
+) -> Sink:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
     from opentelemetry.trace import NoOpTracerProvider
@@ -108,15 +118,17 @@ def _own(exporter: SpanExporter | None, store: Any, environ: Mapping[str, str]) 
     places: list[str] = []
     processors: list[Any] = []
     if exporter is not None:
-        processors.append(BatchSpanProcessor(exporter))
+        name = type(exporter).__name__
+        processors.append(BatchSpanProcessor(_counted(exporter, name, metrics)))
         places.append(type(exporter).__name__)
     elif _wants_otlp(environ):
-        processors.append(BatchSpanProcessor(_otlp_exporter(environ)))
+        otlp = _counted(_otlp_exporter(environ), "otlp", metrics)
+        processors.append(BatchSpanProcessor(otlp))
         places.append("the OTLP endpoint of the environment")
     url = ""
     if store or (not processors and store is not False):
         opened = _open(store or None)
-        processors.append(_store_processor(opened))
+        processors.append(_store_processor(opened, metrics))
         url = opened.url
         places.append(url)
     if not processors:
@@ -168,11 +180,20 @@ def _open(store: Any) -> WritableStore:
     return given
 
 
-def _store_processor(store: WritableStore) -> Any:
+def _counted(
+    exporter: SpanExporter, name: str, metrics: Metrics | None
+) -> SpanExporter:
+    if metrics is None:
+        return exporter
+    from itemtrace.capture.metrics import CountedExporter
+
+    return CountedExporter(exporter, name, metrics)
+
+
+def _store_processor(store: WritableStore, metrics: Metrics | None) -> Any:
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     from itemtrace.capture.sinks import StoreExporter
 
-    return BatchSpanProcessor(
-        StoreExporter(store), schedule_delay_millis=STORE_DELAY_MS
-    )
+    exporter = _counted(StoreExporter(store), "store", metrics)
+    return BatchSpanProcessor(exporter, schedule_delay_millis=STORE_DELAY_MS)

@@ -71,11 +71,17 @@ def _described(error: BaseException) -> str:
     return f"{kind}: {error}" if isinstance(error, ItemTraceError) else kind
 
 
-def guarded(place: str) -> Callable[[Callable[P, T]], Callable[P, T | None]]:
+def guarded(
+    place: str, *, ledger: bool = True
+) -> Callable[[Callable[P, T]], Callable[P, T | None]]:
     """Makes a function safe to call from inside a run: it returns None where it would raise.
 
     The failure is counted, and the run that is being recorded says in its seal that something
     could not be captured.
+
+    Args:
+        place: Under which it is counted.
+        ledger: False where the ledger lacks nothing by it.
     """
 
     def decorate(function: Callable[P, T]) -> Callable[P, T | None]:
@@ -85,7 +91,7 @@ def guarded(place: str) -> Callable[[Callable[P, T]], Callable[P, T | None]]:
                 return function(*args, **kwargs)
             except Exception as error:  # noqa: BLE001 - the boundary to the user's run
                 HEALTH.failed(place, error)
-                recording = FRAME.get()
+                recording = FRAME.get() if ledger else None
                 if recording is not None:
                     recording.failures += 1
                 return None

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.trace import Tracer
 
+    from itemtrace.capture.metrics import Metrics
     from itemtrace.config import Settings
 
 
@@ -34,16 +35,22 @@ class Processor(TracingProcessor):
     Args:
         settings: How runs are recorded.
         sink: Where spans go, or what makes it when the first span comes.
+        metrics: What measures runs; None when metrics are off.
     """
 
-    def __init__(self, settings: Settings, sink: Sink | Callable[[], Sink]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        sink: Sink | Callable[[], Sink],
+        metrics: Metrics | None = None,
+    ) -> None:
         self.settings = settings
         self._make: Callable[[], Sink] = (
             (lambda: sink) if isinstance(sink, Sink) else sink
         )
         self._sink = sink if isinstance(sink, Sink) else None
         self._lock = threading.Lock()
-        self.tree = Tree(self._tracer, settings)
+        self.tree = Tree(self._tracer, settings, metrics)
         self.enabled = True
 
     @property
@@ -174,11 +181,15 @@ class Processor(TracingProcessor):
     def _flush(self, timeout: float) -> None:
         if self._sink is not None:
             self._sink.flush(timeout)
+        if self.tree.metrics is not None:
+            self.tree.metrics.meters.flush(timeout)
 
     @guarded("shutdown")
     def _shutdown(self, timeout: float) -> None:
         if self._sink is not None:
             self._sink.shutdown(timeout)
+        if self.tree.metrics is not None:
+            self.tree.metrics.meters.close()
 
 
 def _finish(tree: Tree, span: OpenSpan) -> None:

@@ -144,6 +144,9 @@ class Recording:
         ascii_only = self.tree.settings.profile.ascii
         frame = Frame(run_id, opened.shared, privacy, ascii=ascii_only)
         frame.failures = self._failures
+        if self.tree.metrics is not None:
+            nested = self.given.parent is not None
+            frame.metrics = self.tree.metrics.run(frame, name, nested=nested)
         records = frame.begin({**self._begin_body(frame, name), **place})
         self.frame = frame
         attributes: Attributes = {
@@ -296,6 +299,8 @@ class Recording:
             self.tree.writer.put(span, records, own_start(self._info))
         finally:
             span.end()
+        if frame.metrics is not None:
+            frame.metrics.ended(end, otel_trace.set_span_in_context(span))
 
     def _summary(self, frame: Frame, status: str, end: Mapping[str, Any]) -> Attributes:
         found: Attributes = {

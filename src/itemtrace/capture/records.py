@@ -8,12 +8,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.codec import canonical
 from itemtrace.codec.canonical import TAG, Escaped
 from itemtrace.codec.record import Record, make
 
+
+if TYPE_CHECKING:
+    from itemtrace.capture.metrics import RunMetrics
 
 LIFT_BYTES: Final = 8_192
 """A body longer than this has its long strings written apart, once per trace."""
@@ -57,6 +60,7 @@ class RecordLog:
         shared: What the runs of the trace share.
         started: Nanoseconds since the epoch.
         failures: How often itemtrace could not record something; the seal says it.
+        metrics: What measures the run; None when metrics are off.
     """
 
     def __init__(self, run_id: str, shared: TraceShared, *, ascii: bool) -> None:
@@ -64,6 +68,7 @@ class RecordLog:
         self.shared = shared
         self.started = time.time_ns()
         self.failures = 0
+        self.metrics: RunMetrics | None = None
         self._ascii = ascii
         self._seq = 0
         self._hash = sha256()
@@ -72,11 +77,17 @@ class RecordLog:
         """Returns the record of a body, and after it the records of long texts in it."""
         text = canonical.dumps(body, ascii=self._ascii)
         if len(text) <= LIFT_BYTES:
-            return [self._next(kind, text)]
-        long: dict[str, str] = {}
-        lifted = self._lift(canonical.encode(body), long)
-        text = canonical.dumps_encoded(lifted, ascii=self._ascii)
-        return [self._next(kind, text), *self._blobs(long)]
+            record = self._next(kind, text)
+            blobs: list[Record] = []
+        else:
+            long: dict[str, str] = {}
+            lifted = self._lift(canonical.encode(body), long)
+            text = canonical.dumps_encoded(lifted, ascii=self._ascii)
+            record = self._next(kind, text)
+            blobs = self._blobs(long)
+        if self.metrics is not None:
+            self.metrics.made(kind, body, [record])
+        return [record, *blobs]
 
     def _next(self, kind: str, text: str) -> Record:
         record = make(kind, self.id, self._seq, text)
@@ -102,12 +113,15 @@ class RecordLog:
         return Escaped({TAG: "blob", "d": digest})
 
     def _blobs(self, long: dict[str, str]) -> list[Record]:
-        return [
+        records = [
             self._next(
                 "blob", canonical.dumps({"d": digest, "v": text}, ascii=self._ascii)
             )
             for digest, text in long.items()
         ]
+        if self.metrics is not None:
+            self.metrics.made("blob", {}, records)
+        return records
 
     def shared_text(self, text: str, records: list[Record]) -> Any:
         """Returns a text, or a reference to it where it is long enough to be written apart."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections import OrderedDict
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from itemtrace.capture.writer import Writer
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from itemtrace.capture.metrics import Metrics
     from itemtrace.capture.recording import Recording
     from itemtrace.codec.record import Record
     from itemtrace.config import Settings
@@ -88,6 +90,7 @@ class OpenSpan:
         info: Where it stands.
         start_ns: When it started.
         usage: Sums of the model calls below an agent span.
+        calls: How many spans of each type are below an agent span; kept with metrics only.
     """
 
     id: str
@@ -102,13 +105,25 @@ class OpenSpan:
     error: Any = None
     end_ns: int | None = None
     usage: dict[str, int] = field(default_factory=dict[str, int])
+    calls: dict[str, int] | None = None
 
 
 class Tree:
-    """All open spans, keyed by the SDK's ids, never by ambient state."""
+    """All open spans, keyed by the SDK's ids, never by ambient state.
 
-    def __init__(self, tracer: Callable[[], Tracer], settings: Settings) -> None:
+    Attributes:
+        settings: How runs are recorded.
+        metrics: What measures them; None when metrics are off.
+    """
+
+    def __init__(
+        self,
+        tracer: Callable[[], Tracer],
+        settings: Settings,
+        metrics: Metrics | None = None,
+    ) -> None:
         self.settings = settings
+        self.metrics = metrics
         redactors = settings.redact
         self._redaction = (
             Privacy(content=True, redactors=redactors) if redactors else None
@@ -193,6 +208,8 @@ class Tree:
                 self.writer.put(span, records, {})
         finally:
             span.end()
+            if self.metrics is not None:
+                self.metrics.trace(span)
             opened.before = None
             # late spans need its ids only; the span itself holds all its attributes
             ended = otel_trace.NonRecordingSpan(span.get_span_context())
@@ -285,6 +302,8 @@ class Tree:
             if token is not None:
                 WANTED_TRACE_ID.reset(token)
         moment = getattr(otel, "start_time", None) or start_ns or 0
+        if self.metrics is not None and not moment:
+            moment = time.time_ns()  # not sampled, and measured all the same
         span = OpenSpan(
             sdk_id, data, otel, parent, opened, recording, before, info, moment
         )
@@ -334,6 +353,8 @@ class Tree:
                         self.writer.put(otel, records, spans.own_start(span.info))
         finally:
             otel.end(end_ns)
+            if self.metrics is not None:
+                self.metrics.span(span)
 
     def _close(self, otel: otel_trace.Span, end: End, span: OpenSpan) -> None:
         if end.name != getattr(otel, "name", end.name):
