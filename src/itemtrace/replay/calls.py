@@ -104,6 +104,8 @@ async def called(asked: Asked) -> Found | Any:
     options = frame.tape.options
     recorded = frame.recorded
     number = _number(frame, asked) if recorded is not None else None
+    if frame.tape.live and recorded and number is not None:
+        number = number if recorded.asked_by_tape(number) else None
     if recorded is None or number is None:
         if recorded is None or frame.tape.live or options.tool_is_live(asked.name):
             _note(frame, asked, "live")

@@ -85,7 +85,7 @@ class ReplayModel(Model):
         if _broke_off(recorded, call):
             ended = recorded.run.error
             if ended is not None and ended.message != NO_RESPONSE:
-                raise failures.rebuilt(ended.type, ended.message)
+                raise failures.rebuilt(ended.class_name or ended.type, ended.message)
             return
         await self._turn(recorded, number, call)
         made = self._made(recorded, number, call)
@@ -242,9 +242,9 @@ class ReplayModel(Model):
         assert call.error is not None  # noqa: S101 - asked for failed calls only
         ended = recorded.run.error
         text = str(call.error.data.get("error", call.error.message))
-        kind = ended.type if ended and call is recorded.calls[-1] else None
-        if kind is not None and ended is not None:
-            text = str(ended.message)
+        kind = None
+        if ended is not None and call is recorded.calls[-1]:
+            kind, text = ended.class_name or ended.type, str(ended.message)
         if not asked.tracing.is_disabled():
             span.set_error(
                 SpanError(

@@ -125,7 +125,7 @@ def _raised(found: Found) -> Exception:
     ended = found.run.error
     for known in (ended.cause, ended) if ended else ():
         if known is not None and known.message == text:
-            return failures.rebuilt(known.type, text)
+            return failures.rebuilt(known.class_name or known.type, text)
     return failures.rebuilt(None, text)
 
 

@@ -125,6 +125,12 @@ class RecordedRun:
                 return place
         return None
 
+    def asked_by_tape(self, place: int) -> bool:
+        """Whether the response that made a call was served; after a fork the others are real."""
+        item = self.tools[place].call
+        numbers = [n for n, c in enumerate(self.calls) if item and c.n == item.call]
+        return not numbers or numbers[0] in self.served_calls
+
     def output_of(self, place: int) -> Item | None:
         """Returns the output of a call, the result's own item where an input showed a part of it before."""
         item = self.tools[place].output

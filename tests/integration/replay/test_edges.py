@@ -7,17 +7,25 @@ from typing import Any
 import pytest
 from agents import (
     Agent,
+    ApplyPatchTool,
+    ComputerTool,
     GuardrailFunctionOutput,
+    HandoffInputData,
+    HostedMCPTool,
     RunConfig,
     RunHooks,
     Runner,
     ToolGuardrailFunctionOutput,
     function_tool,
+    handoff,
     input_guardrail,
     output_guardrail,
     tool_input_guardrail,
 )
+from openai import RateLimitError
 from tests.integration.replay.conftest import ended
+from tests.integration.replay.test_native_tools import DONE as SHOTS
+from tests.integration.replay.test_native_tools import Screen
 from tests.integration.situations.test_hooks_and_servers import Harbour
 
 import itemtrace
@@ -25,7 +33,12 @@ from itemtrace.errors import NotOnTape, ReplayDivergence, ReplayError, ReplayGap
 from itemtrace.replay import frame
 from itemtrace.replay.frame import FRAME
 from itemtrace.testing import truth
-from itemtrace.testing.items import function_call, message
+from itemtrace.testing.items import (
+    apply_patch_call,
+    function_call,
+    mcp_approval_request,
+    message,
+)
 from itemtrace.testing.provider import Step
 
 
@@ -541,3 +554,159 @@ async def test_again_stops_after_a_fork(provide, taped, recorded):
     ledger = await taped(agent, streamed=True)
     results = await itemtrace.replay([*ledger.runs, *ledger.runs], until=1).again(agent)
     assert [result.final_output for result in results] == ["Deux."]
+
+
+# --- what is real after a fork, and what is not ------------------------------------------
+
+
+def patch_of(path):
+    """A call that changes a file."""
+    return apply_patch_call(f"call_{path}", path, "@@")
+
+
+class Files:
+    """An editor that notes what it changes."""
+
+    def update_file(self, operation):
+        """Noted."""
+        DONE.append(operation.path)
+
+
+async def test_calls_without_an_id_after_a_fork(provide, taped):
+    """A tool that is told no call id serves the calls before a fork, and acts after it."""
+    fake = provide(
+        {
+            "m": [
+                [patch_of("one")],
+                [patch_of("two")],
+                [message("Done.")],
+                [patch_of("three")],
+                [message("Done.", "msg_2")],
+            ]
+        },
+        strict=False,
+    )
+    agent = counter(fake, tools=[ApplyPatchTool(editor=Files())])
+    ledger = await taped(agent)
+    with itemtrace.replay(ledger, until=1):
+        await Runner.run(agent, "Go.")
+    assert DONE == ["three"]
+
+
+async def test_a_computer_stays_as_it_is(provide, taped):
+    """A computer cannot become real in the middle; it can be real from the start."""
+    call = {
+        "type": "computer_call",
+        "id": "cu_1",
+        "call_id": "call_cu",
+        "status": "completed",
+        "pending_safety_checks": [],
+        "actions": [{"type": "screenshot"}],
+    }
+    again = {**call, "id": "cu_2", "call_id": "call_cu_2"}
+    fake = provide(
+        {"m": [[call], [message("Done.")], [again], [message("Done.", "m_2")]]},
+        strict=False,
+    )
+    agent = counter(fake, tools=[ComputerTool(computer=Screen())])
+    ledger = await taped(agent)
+    SHOTS.clear()
+    with (
+        itemtrace.replay(ledger, until=1),
+        pytest.raises(NotOnTape, match="name it in live_tools"),
+    ):
+        await Runner.run(agent, "Go.")
+    with itemtrace.replay(ledger, live_tools=["computer_use_preview"]):
+        await Runner.run(agent, "Go.")
+    assert SHOTS == ["screenshot"]
+
+
+async def test_an_mcp_approval_that_is_new(provide, taped):
+    """An approval that the application gives now and did not give before is stopped; after a fork it is asked."""
+
+    def approve(request):
+        DONE.append(request.data.name)
+        return {"approve": True}
+
+    config: Any = {
+        "type": "mcp",
+        "server_label": "h",
+        "server_url": "https://mcp.example",
+    }
+    asked = [mcp_approval_request("mcpr_1", "h", "open_lock")]
+    more = [mcp_approval_request("mcpr_2", "h", "close")]
+    fake = provide({"m": [asked, more, [message("Done.")]]}, strict=False)
+    agent = counter(fake, tools=[HostedMCPTool(tool_config=config)])
+    ledger = await taped(agent)
+    assert ledger.runs[0].status == "interrupted"
+    agent.tools = [HostedMCPTool(tool_config=config, on_approval_request=approve)]
+    with itemtrace.replay(ledger), pytest.raises(NotOnTape, match="an MCP approval"):
+        await Runner.run(agent, "Go.")
+    assert DONE == []
+    with itemtrace.replay(ledger, until=0):
+        await ended(agent, "Go.")
+    assert DONE == ["close"]
+
+
+async def test_a_policy_is_asked_for_real_calls(provide, taped):
+    """Who must approve a call is recorded; for a call that was not recorded the policy is asked."""
+
+    async def policy(context, arguments, call_id):
+        DONE.append(call_id)
+        return False
+
+    @function_tool(needs_approval=policy)
+    async def pay(amount: int) -> str:
+        """Pays."""
+        return f"paid {amount}"
+
+    def answers(start):
+        return [
+            [function_call("pay", f"call_{start}", amount=start)],
+            [message("Done.", f"m_{start}")],
+        ]
+
+    fake = provide({"m": [*answers(1), *answers(2)]})
+    agent = counter(fake, tools=[pay])
+    ledger = await taped(agent)
+    with itemtrace.replay(ledger):
+        await Runner.run(agent, "Go.")
+    assert DONE == []
+    with itemtrace.replay(ledger, until=0):
+        await Runner.run(agent, "Go.")
+    assert DONE == ["call_2"]
+
+
+async def test_an_input_that_a_handoff_rewrote(provide, taped):
+    """The result's input is taken for what the run was given, by position and by name."""
+
+    def short(data):
+        return HandoffInputData("Rewritten.", (), ())
+
+    fake = provide(
+        {"a": [[function_call("transfer_to_b", "call_1")]], "b": [[message("Done.")]]}
+    )
+    b = Agent(name="B", model=fake.responses_model("b"))
+    a = Agent(
+        name="A",
+        model=fake.responses_model("a"),
+        handoffs=[handoff(b, input_filter=short)],
+    )
+    ledger = await taped(a)
+    run = ledger.runs[0]
+    assert (run.given_input, run.input) == ("Go.", "Rewritten.")
+    with itemtrace.replay(ledger) as tape:
+        await Runner.run(a, run.input)
+    assert tape.report.clean
+    with itemtrace.replay(ledger) as tape:
+        await Runner.run(starting_agent=a, input=run.input)
+    assert tape.report.clean
+
+
+async def test_a_provider_s_code(provide, taped):
+    """An error that is recorded by its provider's code comes back as the class that it had."""
+    fake = provide({"m": [Step(status=429, error="slow down")]})
+    agent = counter(fake)
+    ledger = await taped(agent)
+    with itemtrace.replay(ledger), pytest.raises(RateLimitError, match="slow down"):
+        await Runner.run(agent, "Go.")

@@ -1,5 +1,6 @@
 """The pytest plugin, in processes of its own: recorded, played, and failing for the right reasons."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -67,7 +68,7 @@ def project(tmp_path: Path):
             [sys.executable, "-m", "pytest", "-q", *plugins, *args],
             cwd=tmp_path,
             env={
-                "PATH": "/usr/bin:/bin",
+                **os.environ,
                 "FAKE_URL": "http://127.0.0.1:9",
                 "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
                 **dict(environ),
