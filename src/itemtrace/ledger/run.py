@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from itemtrace.codec.canonical import Placeholder
 from itemtrace.ledger import assembly, tools, turns
+from itemtrace.ledger import history as histories
 from itemtrace.ledger import usage as usages
 from itemtrace.ledger.calls import (
     ErrorInfo,
@@ -263,6 +264,21 @@ class Run:
             and any(item.call_id in decided for item in run.interruptions)
         ]
         return max(waiting, key=lambda run: run.started_ns, default=None)
+
+    @property
+    def chained_to(self) -> Run | None:
+        """The run whose history a server put in front of this one; None where there is none here."""
+        return histories.chained_to(self)
+
+    @property
+    def starts_elsewhere(self) -> str | None:
+        """What a server had before this run and this ledger lacks, such as `response resp_1`."""
+        return histories.starts_elsewhere(self)
+
+    @property
+    def history(self) -> list[Any]:
+        """The input lists of the runs in its server-managed chain, its own last, as one list."""
+        return histories.history(self)
 
     @cached_property
     def state(self) -> Any:

@@ -155,6 +155,7 @@ async def test_previous_response_id(way, provide, proved):
     ]
     assert [len(call.input) for call in calls] == [1, 1, 1]
     assert runs[0].options["previous_response_id"] == "resp_elsewhere"
+    assert runs[0].starts_elsewhere == "response resp_elsewhere"
     assert runs[1].options["previous_response_id"] == runs[0].last_response_id
     assert [call.response.previous for call in calls] == [
         request["previous_response_id"] for request in fake.requests

@@ -9,7 +9,14 @@ from typing import Any, Final
 from rich.console import RenderableType
 from rich.text import Text
 
-from itemtrace.cli.safe import between, counted, duration, moment, number
+from itemtrace.cli.safe import (
+    between,
+    counted,
+    duration,
+    moment,
+    number,
+    one_line,
+)
 from itemtrace.cli.sources import own_usage
 from itemtrace.cli.views.content import text_of
 from itemtrace.cli.views.frame import Gutter, label, prose
@@ -111,6 +118,9 @@ def given(context: RunScene) -> Iterator[Part]:
     if resumed:
         yield label((f"goes on with run {resumed.get('run', '')}", "bold"))
         return
+    if run.starts_elsewhere:
+        words = f"goes on with {run.starts_elsewhere}, which is not in this ledger"
+        yield label((one_line(words), "yellow"))
     value = run.given_input
     if value is None:
         return
