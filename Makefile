@@ -23,7 +23,7 @@ demo: .venv/plain
 # A file stays in one process, so that a server is started once. Tests that need a backend which is
 # not there skip with the reason; ITEMTRACE_REQUIRE_BACKENDS=1 makes that a failure.
 test: .venv/ready
-	python -m pytest -n auto --dist loadfile
+	python -m pytest -n auto --dist loadfile $(PYTEST)
 
 coverage: .venv/ready
 	coverage erase

@@ -112,7 +112,7 @@ async def handoff(agents):
         agents.front, "1+2?", session=session, hooks=hooks, run_config=config
     )
     session.close()
-    return [result], hooks.seen
+    return [result], sorted(hooks.seen)  # a tool and a nested run end in either order
 
 
 async def streamed(agents):

@@ -49,6 +49,7 @@ DONE: list[Any] = []
 def nothing_done():
     """Each test starts with nothing done."""
     DONE.clear()
+    SHOTS.clear()
 
 
 @function_tool
