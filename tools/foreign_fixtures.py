@@ -151,6 +151,7 @@ def record(name: str) -> None:
     """Runs the script under a recorder and writes its spans."""
     made = _record_sdk() if name == SDK else _record_otel(name)
     results, text, suffix = made
+    text = text.replace(f"{ROOT}/", "")  # tracebacks name files of the checkout only
     (GOLDEN / f"{name}.{suffix}").write_text(text, encoding="utf-8")
     told = json.dumps(results, ensure_ascii=False, indent=1) + "\n"
     (GOLDEN / "results.json").write_text(told, encoding="utf-8")
