@@ -26,7 +26,8 @@ from typing import Any
 TAG = "$it"
 """The key that marks an escaped value."""
 
-_MARK = f'"{TAG}"'
+MARK = f'"{TAG}"'
+"""A text without this has no escapes."""
 
 JSON = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""
@@ -82,7 +83,7 @@ def _escaped(text: str, *, ascii: bool) -> str:
 def loads(text: str) -> JSON:
     """Returns the value of a canonical text, escapes of `encode` resolved."""
     value = json.loads(text)
-    return decode(value) if _MARK in text else value
+    return decode(value) if MARK in text else value
 
 
 def digest(text: str) -> bytes:

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from itemtrace.ledger.run import Run
 
 
-MARK: Final = f'"{TAG}"'
-"""A body without this text has no escapes."""
-
 UNREADABLE: Final = (
     ArithmeticError,
     AttributeError,
@@ -61,7 +58,7 @@ class Book:
         """
         try:
             value = json.loads(record.body)
-            if MARK in record.body:
+            if canonical.MARK in record.body:
                 value = canonical.decode(value, self.resolve)
         except UNREADABLE as error:
             msg = f"record {record.seq} of run {record.run} cannot be read: {error}"

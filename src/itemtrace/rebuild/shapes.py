@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from itemtrace.codec import canonical
-from itemtrace.codec.canonical import TAG
+from itemtrace.codec.canonical import MARK, TAG
 from itemtrace.errors import CodecError
-from itemtrace.ledger.book import MARK, UNREADABLE
+from itemtrace.ledger.book import UNREADABLE
 from itemtrace.ledger.parts import is_mapping, sequence
 from itemtrace.ledger.parts import mapping as mapping_in
 

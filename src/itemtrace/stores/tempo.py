@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from itemtrace import semconv
 from itemtrace.errors import ConfigError, NotATrace, SourceError
 from itemtrace.stores.base import (
+    CRITERIA,
     Capabilities,
     FetchedStore,
     Query,
@@ -56,15 +57,6 @@ NOT_FOUND: Final = 404
 PARTIAL: Final = 1
 PATHS: Final = {"v2": "/api/v2/traces", "v1": "/api/traces"}
 APIS: Final = {"auto": ("v2", "v1"), "v2": ("v2",), "v1": ("v1",)}
-
-CRITERIA: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
-    ("run_id", (semconv.ITEMTRACE_RUN_ID,)),
-    ("group", (semconv.GEN_AI_CONVERSATION_ID,)),
-    ("tool", (semconv.GEN_AI_TOOL_NAME,)),
-    ("agent", (semconv.GEN_AI_AGENT_NAME,)),
-    ("model", (semconv.GEN_AI_REQUEST_MODEL, semconv.GEN_AI_RESPONSE_MODEL)),
-)
-"""Fields of a query and the attributes of which one has the asked value on some span."""
 
 
 @register("tempo", "tempo+http", "tempo+https")

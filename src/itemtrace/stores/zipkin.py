@@ -12,9 +12,9 @@ import json
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from itemtrace import semconv
 from itemtrace.errors import SourceError
 from itemtrace.stores.base import (
+    CRITERIA,
     Capabilities,
     FetchedStore,
     Query,
@@ -44,15 +44,6 @@ LIMIT: Final = 100
 MOST: Final = 1000
 DAY_MS: Final = 86_400_000
 NOT_FOUND: Final = 404
-
-CRITERIA: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
-    ("run_id", (semconv.ITEMTRACE_RUN_ID,)),
-    ("group", (semconv.GEN_AI_CONVERSATION_ID,)),
-    ("tool", (semconv.GEN_AI_TOOL_NAME,)),
-    ("agent", (semconv.GEN_AI_AGENT_NAME,)),
-    ("model", (semconv.GEN_AI_REQUEST_MODEL, semconv.GEN_AI_RESPONSE_MODEL)),
-)
-"""Fields of a query and the tags that find them, the narrowest first."""
 
 
 @register("zipkin", "zipkin+http", "zipkin+https")

@@ -9,7 +9,13 @@ from itemtrace.stores.base.index import (
     selects_trace,
     workflow_of,
 )
-from itemtrace.stores.base.query import EVERYTHING, Query, RunSummary, matches
+from itemtrace.stores.base.query import (
+    CRITERIA,
+    EVERYTHING,
+    Query,
+    RunSummary,
+    matches,
+)
 from itemtrace.stores.base.registry import (
     local_store,
     open_store,
@@ -19,10 +25,11 @@ from itemtrace.stores.base.registry import (
     schemes,
 )
 from itemtrace.stores.base.spool import SpooledStore
-from itemtrace.stores.base.values import as_int, plain_row
+from itemtrace.stores.base.values import as_int, plain_row, stamps
 
 
 __all__ = [
+    "CRITERIA",
     "EVERYTHING",
     "Capabilities",
     "FetchedStore",
@@ -45,6 +52,7 @@ __all__ = [
     "run_of",
     "schemes",
     "selects_trace",
+    "stamps",
     "started",
     "workflow_of",
 ]

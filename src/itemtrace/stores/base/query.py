@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from itemtrace import semconv
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -123,3 +125,13 @@ def in_time(at_ns: int, query: Query) -> bool:
     return (query.since_ns is None or at_ns >= query.since_ns) and (
         query.until_ns is None or at_ns < query.until_ns
     )
+
+
+CRITERIA: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("run_id", (semconv.ITEMTRACE_RUN_ID,)),
+    ("group", (semconv.GEN_AI_CONVERSATION_ID,)),
+    ("tool", (semconv.GEN_AI_TOOL_NAME,)),
+    ("agent", (semconv.GEN_AI_AGENT_NAME,)),
+    ("model", (semconv.GEN_AI_REQUEST_MODEL, semconv.GEN_AI_RESPONSE_MODEL)),
+)
+"""Fields of a query and the attributes of which one has the asked value, the narrowest first."""

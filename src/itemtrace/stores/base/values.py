@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
     from itemtrace.codec.spans import SpanRow
 
 
@@ -58,3 +61,12 @@ def as_int(value: object) -> int | None:
         )
     except ValueError:
         return None
+
+
+def stamps(files: Iterable[Path]) -> list[tuple[str, int, int]]:
+    """Returns name, size and time of change of files: the same while none of them has changed."""
+    return [
+        (str(file), status.st_size, status.st_mtime_ns)
+        for file in files
+        for status in (file.stat(),)
+    ]

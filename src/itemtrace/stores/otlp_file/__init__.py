@@ -27,6 +27,7 @@ from itemtrace.stores.base import (
     plain_row,
     register,
     selects_trace,
+    stamps,
 )
 from itemtrace.stores.otlp import decode, is_json, skim, write_json, write_proto
 from itemtrace.stores.otlp_file.append import SUFFIXES, append, encode, format_of
@@ -227,11 +228,7 @@ class OtlpFileStore(WritableStore):
     def refresh(self) -> None:
         """Makes the first pass if the files are not those of the last one."""
         files = self.files()
-        seen = [
-            (str(file), status.st_size, status.st_mtime_ns)
-            for file in files
-            for status in (file.stat(),)
-        ]
+        seen = stamps(files)
         if seen == self.seen:
             return
         self.forget()

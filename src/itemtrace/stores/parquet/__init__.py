@@ -30,6 +30,7 @@ from itemtrace.stores.base import (
     matches,
     register,
     selects_trace,
+    stamps,
 )
 from itemtrace.stores.parquet.columns import LISTING, arrow, read_pairs, rows_of
 from itemtrace.stores.parquet.files import (
@@ -190,11 +191,7 @@ class ParquetStore(WritableStore):
     def refresh(self) -> None:
         """Notes which row groups hold which trace, if the files are not those of the last time."""
         files = self.files()
-        seen = [
-            (str(file), status.st_size, status.st_mtime_ns)
-            for file in files
-            for status in (file.stat(),)
-        ]
+        seen = stamps(files)
         if seen == self.seen:
             return
         self.close()
